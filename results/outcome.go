@@ -1,0 +1,95 @@
+package results
+
+import (
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Class sorts statements by what they do to data.
+type Class string
+
+// The classes: a SELECT is a read; INSERT, UPDATE, DELETE, REPLACE are writes; BEGIN, COMMIT, XA and all else is other.
+const (
+	Read  Class = "read"
+	Write Class = "write"
+	Other Class = "other"
+)
+
+// Classes lists them in the order in which they are printed.
+var Classes = []Class{Read, Write, Other}
+
+// Latency sums up a distribution of latencies. All times are milliseconds; with Count 0 the rest is 0 and means nothing.
+type Latency struct {
+	Count int64   `json:"count"`
+	Min   float64 `json:"min_ms"`
+	Mean  float64 `json:"mean_ms"`
+	P50   float64 `json:"p50_ms"`
+	P95   float64 `json:"p95_ms"`
+	P99   float64 `json:"p99_ms"`
+	P999  float64 `json:"p999_ms"`
+	Max   float64 `json:"max_ms"`
+}
+
+// Role is what the clients of one role did: for a workload without roles there is one, with an empty name.
+type Role struct {
+	Name    string  `json:"name"`
+	Clients int     `json:"clients"`
+	Events  int64   `json:"events"`
+	Latency Latency `json:"latency"` // of events: from the first statement (or, with a rate, from when it was due) to the end of the last
+}
+
+// Statements is what the statements of one class did.
+type Statements struct {
+	Count    int64   `json:"count"`    // statements that the server answered without an error
+	Rows     int64   `json:"rows"`     // rows returned
+	Affected int64   `json:"affected"` // rows changed, as the server counts them
+	Latency  Latency `json:"latency"`  // of statements
+}
+
+// ErrorCount is how often one error was met.
+type ErrorCount struct {
+	Code    int    `json:"code"` // the server's error number; 0 for a connection that was lost
+	Class   Class  `json:"class"`
+	Count   int64  `json:"count"`
+	Message string `json:"message"` // the first one's text, with secrets masked
+}
+
+// Stop says why a cell's load ended.
+type Stop string
+
+// The stops.
+const (
+	ByDuration  Stop = "duration"
+	ByEvents    Stop = "events"
+	ByError     Stop = "error"
+	ByInterrupt Stop = "interrupt"
+)
+
+// Second is one second of a cell's load, warm-up not counted. The last may be shorter.
+type Second struct {
+	At      float64 `json:"at_s"`   // its start, in seconds after the clock started
+	Length  float64 `json:"length"` // seconds; 1 but for the last
+	Events  int64   `json:"events"`
+	Queries int64   `json:"queries"`
+	P50     float64 `json:"p50_ms"` // of events
+	P95     float64 `json:"p95_ms"`
+	P99     float64 `json:"p99_ms"`
+	Errors  int64   `json:"errors"`
+}
+
+// Outcome is what the load of one cell came to: plain values, so that the outcomes of several generators can be merged.
+type Outcome struct {
+	Clients    int                  `json:"clients"`
+	Elapsed    float64              `json:"elapsed_s"` // measured time without warm-up, seconds
+	Warmup     float64              `json:"warmup_s"`
+	Stopped    Stop                 `json:"stopped_by"`
+	Events     int64                `json:"events"`
+	Latency    Latency              `json:"latency"` // of events, over all roles
+	Roles      []Role               `json:"roles,omitempty"`
+	Statements map[Class]Statements `json:"statements"`
+	Errors     []ErrorCount         `json:"errors,omitempty"`   // what was not restarted
+	Restarts   []ErrorCount         `json:"restarts,omitempty"` // rolled back, and the event began anew
+	Reconnects int64                `json:"reconnects,omitempty"`
+
+	Series     []Second                           `json:"-"` // kept in series/
+	Histograms map[string]*hdrhistogram.Histogram `json:"-"` // kept in histograms/: "events", "read", "write", "other", "role.<name>"; microseconds
+}
