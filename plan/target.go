@@ -1,0 +1,45 @@
+package plan
+
+// Target is where SQL goes. With neither Address nor Socket it is a private local server, which Local may set up.
+type Target struct {
+	Address  string `key:"address" json:"address,omitempty" doc:"host:port; the port is 3306 where it is left out"`
+	Socket   string `key:"socket" json:"socket,omitempty" doc:"path of a unix socket"`
+	User     Text   `key:"user" json:"user" default:"root" doc:"account"`
+	Password Text   `key:"password" json:"password,omitzero" doc:"its password, as a rule ${{ secrets.NAME }}"`
+	Database string `key:"database" json:"database" default:"sbtest" doc:"the database that holds the tables"`
+	TLS      *TLS   `key:"tls" json:"tls,omitempty" doc:"encryption: true, false, preferred, or a mapping"`
+
+	AllowCleartext bool     `key:"allow_cleartext_password" json:"allow_cleartext_password,omitempty" default:"off" doc:"let the server ask for the password as it is (PAM, LDAP); use it with tls only"`
+	ConnectTimeout Duration `key:"connect_timeout" json:"connect_timeout" default:"10s" min:"1ms" doc:"how long a connection may take to be there"`
+
+	Params map[string]string `key:"params" json:"params,omitempty" doc:"session variables that every connection sets, for example sql_mode"`
+
+	Local *Local `key:"local" json:"local,omitempty" doc:"set up the private local server"`
+}
+
+// Private tells whether the target is a server of benchplan's own.
+func (t *Target) Private() bool { return t.Address == "" && t.Socket == "" }
+
+// TLS says how a connection is encrypted and whom it trusts.
+type TLS struct {
+	Mode       string `key:"mode" json:"mode" short:"true" default:"true" enum:"true|false|on|off|preferred" doc:"true: encrypt and verify; preferred: encrypt where the server can, unverified"`
+	CA         string `key:"ca" json:"ca,omitempty" doc:"file of the certificates to trust in place of the system's (PEM)"`
+	Cert       string `key:"cert" json:"cert,omitempty" doc:"file of the client's certificate (PEM)"`
+	Key        string `key:"key" json:"key,omitempty" doc:"file of the client certificate's key (PEM)"`
+	ServerName string `key:"server_name" json:"server_name,omitempty" doc:"the name to expect in the server's certificate, where it is not the host's"`
+	SkipVerify bool   `key:"skip_verify" json:"skip_verify,omitempty" default:"off" doc:"do not verify the server's certificate: anybody between can read along"`
+}
+
+// Local sets up the private local server.
+type Local struct {
+	Options map[string]string `key:"options" json:"options,omitempty" doc:"server options at start-up, for example innodb_buffer_pool_size: 1G"`
+	Data    string            `key:"data" json:"data,omitempty" doc:"a data folder to keep; left out, a temporary one"`
+	Program string            `key:"program" json:"program,omitempty" doc:"path of mariadbd or mysqld, where the one found by itself is not the one wanted"`
+}
+
+// Files is the data under test of file workloads, said once in a scope: prepare makes it, run uses it, cleanup removes it.
+type Files struct {
+	Count     int    `key:"count" json:"count" default:"128" min:"1" max:"1000000" unit:"files" doc:"how many files"`
+	TotalSize Size   `key:"total_size" json:"total_size" default:"2G" min:"1" unit:"bytes" doc:"their size together"`
+	Dir       string `key:"dir" json:"dir" default:"." doc:"the folder that holds them"`
+}
