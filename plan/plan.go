@@ -28,6 +28,7 @@ type Plan struct {
 	voc         *Vocabulary
 	environment []string // the variables that expressions name
 	set         map[string]string
+	targetText string
 }
 
 // Secret is an environment variable that the plan reads as a secret, and where it does so first.
@@ -51,6 +52,7 @@ type Options struct {
 	Set map[string]string
 	// Rehearse lays the variables of rehearse over the plan's.
 	Rehearse bool
+	Target string
 }
 
 // Read reads a plan and checks it whole: every cell of every step, without touching anything. The error is Diagnostics: all mistakes at once.
@@ -60,7 +62,7 @@ func Read(source Source, voc *Vocabulary, o Options) (*Plan, error) {
 	if root == nil {
 		return nil, r.err()
 	}
-	p := &Plan{Source: source, voc: voc, lookup: o.Environment, rehearsing: o.Rehearse, set: o.Set}
+	p := &Plan{targetText: o.Target, Source: source, voc: voc, lookup: o.Environment, rehearsing: o.Rehearse, set: o.Set}
 	if p.lookup == nil {
 		p.lookup = func(string) (string, bool) { return "", false }
 	}
@@ -206,6 +208,11 @@ func (p *Plan) scope(d *decoder, report func(Position, string, ...any)) *Scope {
 	root.vars = p.overridden(report)
 	s := &Scope{plan: p, step: p.Root, repeat: 1}
 	s.open(&root, d)
+	if p.targetText != "" {
+		if n := parse(newReporter(Source{Name: "--target", Text: []byte(p.targetText)})); n != nil {
+			s.laid[targetLayer] = lay(s.laid[targetLayer], n, s, "target")
+		}
+	}
 	return s
 }
 

@@ -9,7 +9,9 @@ type Target struct {
 	Database string `key:"database" json:"database" default:"sbtest" doc:"the database that holds the tables"`
 	TLS      *TLS   `key:"tls" json:"tls,omitempty" doc:"encryption: true, false, preferred, or a mapping"`
 
-	AllowCleartext bool     `key:"allow_cleartext_password" json:"allow_cleartext_password,omitempty" default:"off" doc:"let the server ask for the password as it is (PAM, LDAP); use it with tls only"`
+	AllowCleartext    bool `key:"allow_cleartext_password" json:"allow_cleartext_password,omitempty" default:"off" doc:"let the server ask for the password as it is (PAM, LDAP); use it with tls only"`
+	AllowOldPasswords bool `key:"allow_old_passwords" json:"allow_old_passwords,omitempty" default:"off" doc:"log in with the hash of before MySQL 4.1, which is insecure"`
+
 	ConnectTimeout Duration `key:"connect_timeout" json:"connect_timeout" default:"10s" min:"1ms" doc:"how long a connection may take to be there"`
 
 	Params map[string]string `key:"params" json:"params,omitempty" doc:"session variables that every connection sets, for example sql_mode"`

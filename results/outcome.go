@@ -76,6 +76,13 @@ type Second struct {
 	Errors  int64   `json:"errors"`
 }
 
+// Changes are rows of one table that a workload put in and took out, counted when the transaction was acknowledged.
+type Changes struct {
+	Inserted int64 `json:"inserted,omitempty"`
+	Deleted  int64 `json:"deleted,omitempty"`
+	Unsure   int64 `json:"unsure,omitempty"` // rows whose fate is unknown: the connection was lost before the answer came
+}
+
 // Outcome is what the load of one cell came to: plain values, so that the outcomes of several generators can be merged.
 type Outcome struct {
 	Clients    int                  `json:"clients"`
@@ -89,7 +96,15 @@ type Outcome struct {
 	Errors     []ErrorCount         `json:"errors,omitempty"`   // what was not restarted
 	Restarts   []ErrorCount         `json:"restarts,omitempty"` // rolled back, and the event began anew
 	Reconnects int64                `json:"reconnects,omitempty"`
+	// ReconnectTime is the sum, over all clients, of the seconds from losing a connection to having a prepared one again.
+	ReconnectTime float64 `json:"reconnect_s,omitempty"`
+	// Unfinished counts events under way when the time was up: they are in no other figure.
+	Unfinished int64 `json:"unfinished,omitempty"`
+	// Cut counts connections closed by force, because their statement had no answer within the grace period.
+	Cut int64 `json:"cut,omitempty"`
+	// Ledger says, by table, what the server acknowledged to the clients, warm-up and unfinished events included.
+	Ledger map[string]Changes `json:"ledger,omitempty"`
 
 	Series     []Second                           `json:"-"` // kept in series/
-	Histograms map[string]*hdrhistogram.Histogram `json:"-"` // kept in histograms/: "events", "read", "write", "other", "role.<name>"; microseconds
+	Histograms map[string]*hdrhistogram.Histogram `json:"-"` // kept in histograms/: "events", "read", "write", "other", "role.<name>"; nanoseconds, resolved to 64
 }

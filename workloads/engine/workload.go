@@ -1,3 +1,8 @@
+// Package engine drives the clients of a workload against a server and measures what they do.
+//
+// A workload yields statements and is told what came back; it never touches a connection. The engine alone connects,
+// executes, times, counts, restarts and stops. Within the engine a session decides what one client does next and knows
+// no socket; a runner carries that out over a driver.Conn.
 package engine
 
 import (
@@ -13,6 +18,8 @@ type Definition struct {
 	Doc    string // one sentence
 	Schema string // the table schema that it works on
 	Roles  []Role // empty: all its clients do the same
+	// PSMode is how its statements are sent where the plan does not say.
+	PSMode PSMode
 	// Options gives a new options struct (a pointer) whose tags carry key, unit, default and doc.
 	Options func() any
 	// Check says what is wrong with options that are each right by themselves, or with the tables they meet; nil is fine.
@@ -37,22 +44,57 @@ type Workload interface {
 }
 
 // Client is the state of one client. The engine calls it from one goroutine at a time.
+//
+// The engine asks Next and tells Done until a statement was the Last of its event. When a statement fails and the cell
+// goes on, the engine asks Undo instead of telling Done; after that Next begins an event anew.
 type Client interface {
-	// Next fills in the next statement; the previous one's Args may be reused.
+	// Next fills in the next statement, which comes empty.
 	Next(s *Statement)
-	// Done tells what came back for the statement that Next filled in last. An error that ends the event or lets it begin anew is told by Restart or Abandon instead.
+	// Done tells what came back for the statement that Next filled in last: rows returned, or rows changed.
 	Done(rows, affected int64)
-	// Restart says that the transaction was rolled back (or the connection lost) and the event begins anew with the next Next.
-	Restart()
+	// Undo is asked after the statement that Next filled in last had failed. While something of a transaction is left to
+	// roll back it fills in a statement (which comes empty) and returns true, and is asked again once that was executed;
+	// false says that the client's state is as before the event (of a transaction that spans events: before the first).
+	// With lost the connection was lost and is a new one: the server has rolled back what was not committed or prepared,
+	// and whether it executed the failed statement is unknown. That can also happen between two calls.
+	Undo(s *Statement, lost bool) bool
+}
+
+// Closer is a Client that may have a transaction open between two events.
+type Closer interface {
+	// Close is asked once the client's last event is over. While something is left to be done it fills in a statement
+	// (which comes empty) and returns true, and is asked again once that was executed. These statements are not counted.
+	// It is not asked of a client whose own error ended the cell.
+	Close(s *Statement) bool
+}
+
+// Ledger is a Client that keeps account of what the server acknowledged, so that the tables can be verified.
+type Ledger interface {
+	// Changes reports the sum of all the client's changes to each table. It is called once, after the client's last
+	// statement, and counts what was open then as unsure.
+	Changes(report func(table string, changes results.Changes))
 }
 
 // Statement is what a client wants executed next.
 type Statement struct {
-	Template int // index into Templates, or -1 for Text
-	Text     []byte
-	Args     []Arg
+	Template int    // index into Templates, or Plain for Text
+	Text     []byte // the whole statement, when Template is Plain: sent as text whatever the PSMode
+	Args     Args   // the template's arguments
 	Class    results.Class
 	Last     bool // the event ends with this statement
+	// RestartDuplicate lets a duplicate key (error 1062) restart the event: for workloads in which clients meet on keys.
+	RestartDuplicate bool
+	// Tolerant makes an error of the server count as success: for undoing what the server may have undone already. It
+	// is heeded for statements of Undo and Close only.
+	Tolerant bool
+}
+
+// Plain is the Template of a statement that stands in Text.
+const Plain = -1
+
+// reset empties the statement and keeps its memory.
+func (s *Statement) reset() {
+	*s = Statement{Text: s.Text[:0], Args: s.Args[:0]}
 }
 
 // Arg is an argument without boxing.
@@ -71,3 +113,32 @@ const (
 	Uint
 	Bytes
 )
+
+// Args is a list of arguments whose memory is used again once it was emptied by args[:0].
+type Args []Arg
+
+// Int appends a signed integer.
+func (a *Args) Int(v int64) { *a.add(Int) = Arg{Kind: Int, Int: v, Bytes: a.last().Bytes} }
+
+// Uint appends an unsigned integer.
+func (a *Args) Uint(v uint64) { *a.add(Uint) = Arg{Kind: Uint, Int: int64(v), Bytes: a.last().Bytes} }
+
+// Text appends a string of bytes, which is made by appending to what fill is given.
+func (a *Args) Text(fill func(dst []byte) []byte) {
+	arg := a.add(Bytes)
+	arg.Bytes = fill(arg.Bytes[:0])
+}
+
+// add makes room for one more argument, with the memory of the one that stood there before.
+func (a *Args) add(kind ArgKind) *Arg {
+	if n := len(*a); n < cap(*a) {
+		*a = (*a)[:n+1]
+	} else {
+		*a = append(*a, Arg{})
+	}
+	arg := a.last()
+	arg.Kind = kind
+	return arg
+}
+
+func (a *Args) last() *Arg { return &(*a)[len(*a)-1] }

@@ -1,0 +1,38 @@
+# The two commands that matter: `make demo` runs the quickstart on a private server, `make test` passes all tests.
+# Both bring the database server by Debian package where none is installed, and say so.
+
+SHELL := /bin/bash
+GO    ?= go
+BIN   := bin/benchplan
+# The race detector needs a C compiler; without one the tests run without it.
+RACE  := $(shell command -v gcc cc >/dev/null 2>&1 && echo -race)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: all build demo test lint fuzz clean
+
+all: build
+
+build:
+	$(GO) build -o $(BIN) ./cmd/benchplan
+
+demo: build
+	@server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" $(BIN) run plans/quickstart.yaml
+
+test:
+	@server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" $(GO) test $(RACE) -timeout 15m ./...
+
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "gofmt would change: $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+# Each fuzz target of the plan reader for FUZZTIME.
+FUZZTIME ?= 1m
+fuzz:
+	@for target in $$($(GO) test ./plan -list '^Fuzz' | grep '^Fuzz'); do \
+		$(GO) test ./plan -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+	done
+
+clean:
+	rm -rf bin

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"benchplan/plan"
+	"benchplan/results"
+	"benchplan/workloads/engine"
+	"benchplan/workloads/tables"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// progress tells on standard error what a run does: lines of what was done, and on a terminal a last line of what is
+// being done. It is a steps.Observer.
+type progress struct {
+	t     *terminal
+	quiet bool
+	mask  func(string) string
+
+	mu      sync.Mutex
+	bars    *mpb.Progress // nil where lines are all
+	bar     *mpb.Bar
+	status  string // what is being done
+	started time.Time
+	planned int
+	done    int
+	least   time.Duration // of all cells
+	passed  time.Duration // the least time of the cells that are done
+	cell    string        // "cell 3 of 54 config=plain mix=rw"
+	lasts   time.Duration // the least time of the cell under way
+	filled  time.Time
+}
+
+// worthALine is how long a step without a name takes before it gets a line: in a matrix of short cells the lines of the cells
+// are enough.
+const worthALine = time.Second
+
+func newProgress(t *terminal, quiet bool, mask func(string) string) *progress {
+	return &progress{t: t, quiet: quiet, mask: mask, started: time.Now()}
+}
+
+// line prints a line, above the last one on a terminal.
+func (p *progress) line(format string, args ...any) {
+	if p.quiet {
+		return
+	}
+	text := p.mask(fmt.Sprintf(format, args...))
+	var out io.Writer = p.t.err
+	if p.bars != nil {
+		out = p.bars
+	}
+	_, _ = io.WriteString(out, text+"\n")
+}
+
+func (p *progress) Start(folder string, s plan.Summary) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.planned, p.least = s.Cells, s.Least
+	text := plural(s.Cells, "cell")
+	if s.Least > 0 {
+		text += ", at least " + plan.Duration(s.Least).String()
+	}
+	p.line("%s, kept in %s", text, folder)
+	if p.quiet || !isTerminal(p.t.err) || width(p.t.err) < 40 {
+		return
+	}
+	p.bars = mpb.New(mpb.WithOutput(p.t.err), mpb.WithWidth(16), mpb.WithAutoRefresh())
+	p.bar = p.bars.AddBar(int64(max(s.Cells, 1)),
+		mpb.BarRemoveOnComplete(),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.lastLine() })),
+	)
+}
+
+// lastLine is what stands behind the bar.
+func (p *progress) lastLine() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := " " + time.Since(p.started).Round(time.Second).String()
+	if left := p.left(); left > 0 {
+		text += ", " + left.Round(time.Second).String() + " left"
+	}
+	text += "  " + p.status
+	if limit := width(p.t.err) - 22; len([]rune(text)) > limit {
+		text = string([]rune(text)[:max(limit-1, 0)]) + "…"
+	}
+	return text
+}
+
+// left estimates the time that is left: that of the cells at the least, stretched by what the ones so far took beside.
+func (p *progress) left() time.Duration {
+	rest := p.least - p.passed
+	if rest <= 0 || p.passed <= 0 {
+		return rest
+	}
+	return time.Duration(float64(rest) * max(1, float64(time.Since(p.started))/float64(p.passed+p.lasts)))
+}
+
+func (p *progress) Step(s *plan.Scope, try int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status = stepText(s)
+	if try > 1 {
+		p.status += fmt.Sprintf(" (try %d)", try)
+	}
+}
+
+func stepText(s *plan.Scope) string {
+	text := s.Step().Kind
+	if name := s.Name(); name != "" {
+		text += " " + name
+	}
+	if len(s.Labels()) > 0 {
+		text += " " + labelText(s.Labels())
+	}
+	return text
+}
+
+func labelText(labels []plan.Label) string {
+	parts := make([]string, len(labels))
+	for i, l := range labels {
+		parts[i] = l.Name + "=" + l.Value
+	}
+	return strings.Join(parts, " ")
+}
+
+func (p *progress) StepDone(s *plan.Scope, took time.Duration, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.Step().Group() {
+		return
+	}
+	if err != nil {
+		p.line("%s failed", stepText(s))
+		return
+	}
+	if !s.Step().Load() && (s.Name() != "" || took >= worthALine) {
+		p.line("%s  %s", stepText(s), took.Round(time.Millisecond))
+	}
+}
+
+func (p *progress) Cell(s *plan.Scope, seq, planned int, least time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lasts = least
+	p.cell = fmt.Sprintf("cell %d of %d", seq, planned)
+	if name := s.Identity(); name != "" {
+		p.cell += " " + name
+	}
+	if s.Repeat() > 1 {
+		p.cell += fmt.Sprintf(" #%d", s.Repeat())
+	}
+	p.status = p.cell
+}
+
+func (p *progress) Load(s engine.Snapshot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status = p.cell
+	if s.Warmup {
+		p.status += "  warm-up"
+	}
+	p.status += fmt.Sprintf("  %.0f tps, p95 %s", s.TPS, millis(s.P95))
+	if s.Errors > 0 {
+		p.status += fmt.Sprintf(", %d errors", s.Errors)
+	}
+}
+
+func millis(ms float64) string {
+	switch {
+	case ms >= 1000:
+		return fmt.Sprintf("%.2f s", ms/1000)
+	case ms >= 10:
+		return fmt.Sprintf("%.1f ms", ms)
+	}
+	return fmt.Sprintf("%.2f ms", ms)
+}
+
+func (p *progress) CellDone(c *results.Cell) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	p.passed += p.lasts
+	p.lasts = 0
+	o := &c.Outcome
+	text := fmt.Sprintf("%s  %.0f tps, p95 %s", p.cell, ratio(float64(o.Events), o.Elapsed), millis(o.Latency.P95))
+	var failed int64
+	for _, e := range o.Errors {
+		failed += e.Count
+	}
+	if failed > 0 {
+		text += ", " + plural(int(failed), "error")
+	}
+	if c.Status != results.Complete {
+		text += ", " + string(c.Status)
+	}
+	p.line("%s", text)
+	if p.bar != nil {
+		p.bar.SetCurrent(int64(min(p.done, p.planned-1))) // the last step is not the end: finally follows
+	}
+}
+
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}
+
+func (p *progress) Filling(done, total int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status = fmt.Sprintf("prepare  %d of %d rows", done, total)
+	switch {
+	case p.bars != nil || done == total:
+		p.filled = time.Time{}
+	case p.filled.IsZero():
+		p.filled = time.Now()
+	case time.Since(p.filled) > 10*time.Second:
+		p.line("%s", p.status)
+		p.filled = time.Now()
+	}
+}
+
+func (p *progress) Prepared(r tables.Report) {
+	if r.Elapsed < worthALine {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line("%s", preparedText(r))
+}
+
+// preparedText sums up a preparation in one line.
+func preparedText(r tables.Report) string {
+	text := fmt.Sprintf("prepared %d tables", r.Tables)
+	if r.Reused > 0 {
+		text += fmt.Sprintf(" (%d reused)", r.Reused)
+	}
+	if r.Rows > 0 {
+		text += fmt.Sprintf(" with %d rows in %s", r.Rows, r.Elapsed.Round(time.Millisecond))
+		if s := r.Elapsed.Seconds(); s > 0 {
+			text += fmt.Sprintf(" (%s, %.0f rows/s)", r.Method, float64(r.Rows)/s)
+		}
+	}
+	return text
+}
+
+func (p *progress) Note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line("%s", text)
+}
+
+func (p *progress) Finally(cause error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line("finally, after: %v", cause)
+	p.status = "finally"
+}
+
+// ask puts a question; the last line stands still meanwhile.
+func (p *progress) ask(question string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.t.confirm("\n" + question)
+}
+
+// close takes the last line away.
+func (p *progress) close() {
+	if p.bars == nil {
+		return
+	}
+	p.bar.Abort(true)
+	p.bars.Wait()
+	p.bars = nil
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"benchplan/plan"
+	"benchplan/results"
+	"benchplan/results/render"
+	"benchplan/steps"
+
+	"github.com/spf13/cobra"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	planFlags
+	only, skip []string
+	out, root  string
+	format     string
+	yes, force bool
+	shell      bool
+	dryRun     bool
+	quiet      bool
+}
+
+func runCommand(t *terminal) *cobra.Command {
+	f := &runFlags{}
+	c := &cobra.Command{
+		Use:   "run PLAN",
+		Short: "Run a plan and print the table that compares its scenarios",
+		Long: `run carries out the steps of a plan one after another and prints the table that
+compares its scenarios. What it measures is kept in runs/<plan>/<UTC time>; each
+cell is on disk before the next begins. The first Ctrl-C ends the cell under way,
+keeps what it measured and runs finally; the second ends at once.`,
+		Example: `  benchplan run plans/quickstart.yaml
+  benchplan run radon.yaml --set vars.radon=10.0.0.7 --only config
+  benchplan run radon.yaml --rehearse`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return runPlan(t, f, args[0]) },
+	}
+	f.add(c)
+	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "try the plan on a private local server: no secrets, a second a cell, HTTP answered by a stand-in")
+	c.Flags().StringSliceVar(&f.only, "only", nil, "run only the steps of these `names`, and what they hold")
+	c.Flags().StringSliceVar(&f.skip, "skip", nil, "leave out the steps of these `names`, and what they hold")
+	c.Flags().StringVar(&f.out, "out", "", "the run `folder`, in place of runs/<plan>/<UTC time>")
+	c.Flags().StringVar(&f.root, "runs", defaultRuns, "the `folder` of all runs")
+	c.Flags().StringVar(&f.format, "format", "table", formatHelp())
+	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before data is dropped")
+	c.Flags().BoolVar(&f.force, "force", false, "drop tables that are in the way even if benchplan did not make them")
+	c.Flags().BoolVar(&f.shell, "allow-shell", false, "let shell steps execute commands on this machine")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "check the plan, say what would run, touch nothing")
+	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress: nothing but the result and the errors")
+	return c
+}
+
+// defaultRuns is the folder that runs are kept in.
+const defaultRuns = "runs"
+
+func runPlan(t *terminal, f *runFlags, file string) error {
+	format, err := formatByName(f.format)
+	if err != nil {
+		return usage(err)
+	}
+	p, err := f.read(t, file)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(checkNames(p, f.only, "--only"), checkNames(p, f.skip, "--skip")); err != nil {
+		return usage(err)
+	}
+	if f.dryRun {
+		return showPlan(t, p, false)
+	}
+	if err := allowed(p, f); err != nil {
+		return usage(err)
+	}
+	writer, mask, err := f.writer(p)
+	if err != nil {
+		return &exitError{exitFailed, err}
+	}
+	defer writer.Close()
+	run, seed := f.record(p)
+	progress := newProgress(t, f.quiet, mask)
+	ctx, stop := interruptible()
+	defer stop()
+	config := steps.Config{
+		Plan: p, Kinds: steps.Kinds(), Writer: writer, Run: run, Observer: progress, Mask: mask, Seed: seed,
+		AllowShell: f.shell, Force: f.force, Rehearse: f.rehearse, Only: f.only, Skip: f.skip,
+	}
+	if !f.yes {
+		config.Confirm = progress.ask
+	}
+	failed := steps.Run(ctx, config)
+	progress.close()
+	return conclude(t, f, format, writer.Folder(), failed)
+}
+
+// allowed refuses, before anything is touched, a run that lacks a secret or the permission for shell.
+func allowed(p *plan.Plan, f *runFlags) error {
+	if err := p.MissingSecrets(); err != nil {
+		return err
+	}
+	if f.shell || f.rehearse {
+		return nil
+	}
+	kinds := steps.Kinds()
+	var at []string
+	p.Walk(func(v plan.Visit) {
+		if kinds[v.Step.Kind].Shell && !v.Skipped && !slices.Contains(at, v.Scope.At()) {
+			at = append(at, v.Scope.At())
+		}
+	})
+	if len(at) > 0 {
+		return fmt.Errorf("%s: the plan executes commands on this machine; allow that with --allow-shell once you have read them", strings.Join(at, ", "))
+	}
+	return nil
+}
+
+// checkNames refuses names that no step has.
+func checkNames(p *plan.Plan, names []string, flag string) error {
+	known := p.Root.Names()
+	for _, name := range names {
+		if !slices.Contains(known, name) && !slices.ContainsFunc(known, func(k string) bool { return strings.Contains(k, "${{") }) {
+			return fmt.Errorf("%s %s: no step has this name; there are: %s", flag, name, strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
+
+// writer makes the run folder, and the function that masks secrets in what is written there and printed.
+func (f *runFlags) writer(p *plan.Plan) (*results.Writer, func(string) string, error) {
+	values := p.SecretValues()
+	if v := os.Getenv(targetPassword); v != "" {
+		values = append(values, v)
+	}
+	mask := plan.Masker(values)
+	if f.out != "" {
+		w, err := results.CreateAt(f.out, mask)
+		return w, mask, err
+	}
+	w, err := results.Create(f.root, p.Name, time.Now(), mask)
+	return w, mask, err
+}
+
+// record begins run.json.
+func (f *runFlags) record(p *plan.Plan) (*results.Run, int64) {
+	seed := p.Seed
+	if seed == 0 {
+		seed = rand.Int64()
+	}
+	settings := map[string]string{}
+	for _, s := range f.set {
+		name, value, _ := strings.Cut(s, "=")
+		settings["--set "+name] = value
+	}
+	for name, value := range map[string]string{"--target": f.target, "--only": strings.Join(f.only, ","), "--skip": strings.Join(f.skip, ",")} {
+		if value != "" {
+			settings[name] = value
+		}
+	}
+	return &results.Run{
+		Plan: p.Name, PlanFile: filepath.Base(p.Source.Name), PlanText: string(p.Source.Text), PlanHash: p.Hash(), Resolved: steps.Resolve(p),
+		Tool: toolVersion(), Host: thisHost(), Seed: uint64(seed), Settings: settings, Started: time.Now().UTC(),
+		Rehearsal: f.rehearse, Planned: p.Summary.Cells, Report: results.Settings(p.Report),
+	}, seed
+}
+
+// interruptible gives a context that the first SIGINT, SIGTERM or SIGHUP ends; the second ends the program at once.
+func interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-signals:
+				if n > 0 {
+					os.Exit(exitInterrupted)
+				}
+				cancel()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+	}
+}
+
+// conclude prints the table of what there is, and gives the error with its exit status.
+func conclude(t *terminal, f *runFlags, format render.Format, folder string, failed error) error {
+	run, cells, warnings, err := results.Open(folder)
+	if err != nil {
+		return &exitError{exitFailed, errors.Join(failed, err)}
+	}
+	if len(cells) > 0 {
+		if err := format.Report(t.out, results.NewReport(results.RunName(folder), run, cells, warnings), t.options()); err != nil {
+			return &exitError{exitFailed, err}
+		}
+	}
+	if !f.quiet {
+		fmt.Fprintf(t.err, "kept in %s\n", folder)
+	}
+	if failed != nil {
+		status := exitFailed
+		if errors.Is(failed, steps.ErrInterrupted) {
+			status = exitInterrupted
+		}
+		return &exitError{status, errors.New(joined(run.Errors))}
+	}
+	if f.rehearse {
+		return nil
+	}
+	return held(run, cells)
+}
+
+// joined writes the errors that run.json holds: they are masked.
+func joined(lines []string) string { return strings.Join(lines, "\n") }
+
+// held holds the cells against report.assert.
+func held(run *results.Run, cells []results.Cell) error {
+	failures, err := results.Assert(cells, run.Report.Assert)
+	if err != nil {
+		return usage(err)
+	}
+	if len(failures) == 0 {
+		return nil
+	}
+	lines := make([]string, len(failures))
+	for i, f := range failures {
+		lines[i] = "report.assert: " + f.String()
+	}
+	return &exitError{exitNotHeld, errors.New(joined(lines))}
+}

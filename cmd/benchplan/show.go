@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"benchplan/plan"
+	"benchplan/steps"
+
+	"github.com/spf13/cobra"
+)
+
+func showCommand(t *terminal) *cobra.Command {
+	f := &planFlags{}
+	all := false
+	c := &cobra.Command{
+		Use:   "show PLAN",
+		Short: "Show the steps and cells of a plan, resolved",
+		Long: `show prints the tree of a plan's steps and cells with the values that they will
+have. Nothing is touched. Secrets are named, not needed.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := f.read(t, args[0])
+			if err != nil {
+				return err
+			}
+			return showPlan(t, p, all)
+		},
+	}
+	f.add(c)
+	c.Flags().BoolVar(&all, "all", false, "show every cell of large matrices")
+	return c
+}
+
+// fewCells is how many cells of one matrix are shown where not all are asked for.
+const fewCells = 6
+
+// showPlan prints the tree of a plan.
+func showPlan(t *terminal, p *plan.Plan, all bool) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", p.Name, summaryText(p))
+	v := &tree{out: &b, all: all, shown: map[*plan.Step]map[*plan.Scope]int{}}
+	p.Walk(v.visit)
+	_, err := fmt.Fprint(t.out, b.String())
+	return err
+}
+
+// tree prints a plan's steps and cells as they are visited.
+type tree struct {
+	out     *strings.Builder
+	all     bool
+	shown   map[*plan.Step]map[*plan.Scope]int // cells of a step within one cell of its group
+	hidden  *plan.Scope                        // a cell that is folded away, with all that it holds
+	finally *plan.Scope                        // the group whose finally was announced
+}
+
+func (v *tree) visit(visit plan.Visit) {
+	outer := visit.Scope.Outer()
+	if visit.Cells > 0 {
+		if !v.folded(visit.Scope) {
+			v.line(visit.Scope, visit.Step, depth(visit.Scope), matrixText(visit))
+		}
+		return
+	}
+	if v.folded(outer) {
+		return
+	}
+	if !v.all && v.tooMany(visit, outer) {
+		v.hidden = visit.Scope
+		return
+	}
+	v.line(outer, visit.Step, depth(outer), v.text(visit))
+}
+
+// folded tells whether a scope is inside of a cell that is not shown.
+func (v *tree) folded(s *plan.Scope) bool {
+	for at := s; at != nil; at = at.Outer() {
+		if at == v.hidden {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *tree) tooMany(visit plan.Visit, outer *plan.Scope) bool {
+	if v.shown[visit.Step] == nil {
+		v.shown[visit.Step] = map[*plan.Scope]int{}
+	}
+	v.shown[visit.Step][outer]++
+	n := v.shown[visit.Step][outer]
+	if n == fewCells+1 {
+		fmt.Fprintf(v.out, "%s… more cells like these; --all shows them\n", strings.Repeat("  ", depth(outer)+1))
+	}
+	return n > fewCells
+}
+
+func depth(s *plan.Scope) int {
+	n := 0
+	for at := s; at != nil; at = at.Outer() {
+		n++
+	}
+	return n
+}
+
+// line prints one line, and before it the word finally where that begins.
+func (v *tree) line(outer *plan.Scope, step *plan.Step, depth int, text string) {
+	if step.Parent != nil && slices.Contains(step.Parent.Finally, step) && v.finally != outer {
+		v.finally = outer
+		fmt.Fprintf(v.out, "%sfinally\n", strings.Repeat("  ", depth-1))
+	}
+	fmt.Fprintf(v.out, "%s%s\n", strings.Repeat("  ", depth), text)
+}
+
+// matrixText announces the cells of a step: `matrix: 3 cells × 6 repeats, interleaved`.
+func matrixText(visit plan.Visit) string {
+	text := "matrix: " + plural(visit.Cells, "cell")
+	if visit.Repeats > 1 {
+		text += fmt.Sprintf(" × %d repeats", visit.Repeats)
+	}
+	if visit.Step.Order != plan.Declared {
+		text += ", " + string(visit.Step.Order)
+	}
+	return text
+}
+
+func (v *tree) text(visit plan.Visit) string {
+	s := visit.Scope
+	var parts []string
+	if name := s.Name(); name != "" {
+		parts = append(parts, name)
+	}
+	for _, l := range s.Labels()[len(outerLabels(s)):] {
+		parts = append(parts, l.Name+"="+l.Value)
+	}
+	text := strings.Join(parts, " ")
+	if !visit.Step.Group() {
+		if text != "" {
+			text += ": "
+		}
+		text += steps.Describe(visit.Step.Kind, visit.Spec)
+	} else if text == "" {
+		text = "group"
+	}
+	switch {
+	case visit.Skipped:
+		text += "  (skipped: its if is false)"
+	case visit.Unsure:
+		text += "  (if the run says so)"
+	}
+	if visit.Times > 1 && visit.Step.Load() {
+		text += fmt.Sprintf("  × %d", visit.Times)
+	}
+	return text
+}
+
+func outerLabels(s *plan.Scope) []plan.Label {
+	if s.Outer() == nil {
+		return nil
+	}
+	return s.Outer().Labels()
+}

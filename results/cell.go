@@ -1,0 +1,126 @@
+package results
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"benchplan/plan"
+)
+
+// CellVersion is the version of the record that this package writes. It reads this one and all before it.
+const CellVersion = 1
+
+// Label is one coordinate of a cell: an axis of a matrix or an entry of labels, with its value as printed.
+type Label struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// CellStatus tells how much of a cell was executed.
+type CellStatus string
+
+// The statuses of a cell.
+const (
+	Complete CellStatus = "complete"
+	Partial  CellStatus = "partial" // interrupted: what it measured until then is kept
+	Failed   CellStatus = "failed"  // stopped by an error
+)
+
+// Endpoint says where SQL went. It never holds a user's password.
+type Endpoint struct {
+	Address  string `json:"address"` // host:port, or the path of a socket
+	Database string `json:"database,omitempty"`
+}
+
+// Wanted is the load that the plan asked for; a zero field was not asked for.
+type Wanted struct {
+	Duration plan.Duration `json:"duration,omitzero"`
+	Events   int64         `json:"events,omitzero"`
+	Warmup   plan.Duration `json:"warmup,omitzero"`
+	Rate     float64       `json:"rate,omitzero"` // events per second that were due; 0 is a closed loop
+}
+
+// Mark is a doubt about a figure: what may be wrong with it and what to do about it.
+type Mark struct {
+	Code   string `json:"code"`             // one word, the same for all marks of a kind
+	Metric string `json:"metric,omitempty"` // the name of the metric in doubt; empty: all of the cell
+	Text   string `json:"text"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// Cell is the record of one execution of a run step. It describes itself: whoever reads the line alone knows what was
+// run, where, when, and what came out.
+type Cell struct {
+	Version int `json:"v"`
+
+	// Path and Labels are the identity, and nothing else is. Path names the steps around it, outermost first, the run
+	// step's own name last.
+	Path   []string `json:"path"`
+	Labels []Label  `json:"labels"`
+
+	Repeat int `json:"repeat"` // from 1
+	Round  int `json:"round"`  // from 1: the pass over all cells of the matrix to which it belongs
+	Seq    int `json:"seq"`    // from 1: the order in which the run's cells were executed; names its files
+
+	Position      string         `json:"position,omitempty"` // file:line of the step
+	Workload      string         `json:"workload"`
+	Options       map[string]any `json:"options,omitempty"`
+	Tables        plan.Tables    `json:"tables"`
+	RowsAtStart   int64          `json:"rows_at_start,omitempty"` // rows in all tables when the cell began, as loaded and acknowledged; 0: unknown
+	Clients       map[string]int `json:"clients"`                 // by role; a workload without roles has one, with an empty name
+	Target        Endpoint       `json:"target"`
+	ServerVersion string         `json:"server_version,omitempty"`
+	Wanted        Wanted         `json:"wanted"`
+
+	Started    time.Time         `json:"started"`  // UTC
+	Finished   time.Time         `json:"finished"` // UTC
+	Status     CellStatus        `json:"status"`
+	Error      string            `json:"error,omitempty"`
+	Attributes map[string]string `json:"attributes,omitempty"`
+	Marks      []Mark            `json:"marks,omitempty"`
+	Outcome    Outcome           `json:"outcome"`
+
+	HistogramFile string `json:"histogram_file,omitempty"` // within the run folder; set by Writer.Append
+	SeriesFile    string `json:"series_file,omitempty"`    // within the run folder; set by Writer.Append
+}
+
+// Key is the identity as one text: the same for the repeats of a cell and for the cell of another run with the same
+// names and labels, in whatever order the labels were written.
+func (c *Cell) Key() string { return Key(c.Path, c.Labels) }
+
+// Key writes an identity as one text, for example config/mix{config=plain,mix=rw}. Different identities have different
+// keys: a part that holds a character of the notation itself is quoted.
+func Key(path []string, labels []Label) string {
+	parts := make([]string, len(path))
+	for i, name := range path {
+		parts[i] = keyPart(name)
+	}
+	sorted := slices.Clone(labels)
+	slices.SortStableFunc(sorted, func(a, b Label) int { return strings.Compare(a.Name, b.Name) })
+	pairs := make([]string, len(sorted))
+	for i, l := range sorted {
+		pairs[i] = keyPart(l.Name) + "=" + keyPart(l.Value)
+	}
+	return strings.Join(parts, "/") + "{" + strings.Join(pairs, ",") + "}"
+}
+
+func keyPart(s string) string {
+	if s == "" || strings.ContainsAny(s, "/{},=\"\\\n\r\t") {
+		return strconv.Quote(s)
+	}
+	return s
+}
+
+// Label gives the value of the label of that name and whether there is one.
+func (c *Cell) Label(name string) (string, bool) { return labelValue(c.Labels, name) }
+
+func labelValue(labels []Label, name string) (string, bool) {
+	for _, l := range labels {
+		if l.Name == name {
+			return l.Value, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,336 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Recorded is a run as Open gives it, with the name under which it is shown.
+type Recorded struct {
+	Name     string
+	Run      *Run
+	Cells    []Cell
+	Warnings []string
+}
+
+// Comparison is several runs cell by cell, as data that any format can print. Differences are to the first run.
+//
+// Encoded as JSON it is the document that --format json gives. Its version changes when a field changes its meaning
+// or goes away; new fields may come.
+type Comparison struct {
+	Version     int          `json:"v"`    // 1
+	Kind        string       `json:"kind"` // "comparison"
+	Runs        []Head       `json:"runs"`
+	Axes        []Axis       `json:"axes"`
+	Constant    []Label      `json:"labels,omitempty"`
+	Metrics     []string     `json:"metrics"` // the columns of a table; the rows have all
+	Rows        []CompareRow `json:"rows"`
+	Missing     [][]string   `json:"missing"`               // for each run the names of the cells that only others have
+	Differences []Dissimilar `json:"differences,omitempty"` // between the runs, besides their figures
+	Notes       []Note       `json:"notes,omitempty"`
+	Warnings    []string     `json:"warnings,omitempty"`
+
+	StepsDiffer bool `json:"-"`
+}
+
+// CompareRow is one identity in each of the runs.
+type CompareRow struct {
+	Key    string  `json:"key"`
+	Name   string  `json:"name"`
+	Step   string  `json:"step"`
+	Labels []Label `json:"labels"`
+	Sides  []*Row  `json:"runs"` // one a run; nil where it has no such cell. Changes are to the first
+}
+
+// Dissimilar is something in which runs differ besides their figures.
+type Dissimilar struct {
+	What   string   `json:"what"`
+	Values []string `json:"values"`          // one a run; empty where there is none
+	Cells  []string `json:"cells,omitempty"` // the names of the cells of which it is true; empty: the run as a whole
+}
+
+// Label gives the value of the label of that name and whether there is one.
+func (r *CompareRow) Label(name string) (string, bool) { return labelValue(r.Labels, name) }
+
+// Compare joins runs by the identity of their cells. It takes at least two.
+func Compare(runs []Recorded) (*Comparison, error) {
+	if len(runs) < 2 {
+		return nil, errors.New("a comparison takes at least two runs")
+	}
+	c := &Comparison{Version: 1, Kind: "comparison", Missing: make([][]string, len(runs))}
+	var all []*Row
+	at := map[string]int{}
+	for i, run := range runs {
+		c.Runs = append(c.Runs, newHead(run.Name, run.Run, run.Cells))
+		for _, w := range run.Warnings {
+			c.Warnings = append(c.Warnings, run.Name+": "+w)
+		}
+		for _, row := range groupRows(run.Cells) {
+			all = append(all, row)
+			n, seen := at[row.Key]
+			if !seen {
+				n = len(c.Rows)
+				at[row.Key] = n
+				c.Rows = append(c.Rows, CompareRow{Key: row.Key, Labels: row.Labels, Sides: make([]*Row, len(runs))})
+			}
+			c.Rows[n].Sides[i] = row
+		}
+	}
+	c.Axes, c.Constant = axes(all)
+	c.StepsDiffer = nameRows(all, c.Axes)
+	c.join()
+	c.Metrics = compareMetrics(all, runs[0].Run.Report.Metrics)
+	c.Differences = append(runDifferences(runs), cellDifferences(c.Rows)...)
+	c.annotate(all)
+	return c, nil
+}
+
+// join takes the differences to the first run and lists what has no partner.
+func (c *Comparison) join() {
+	partners := 0
+	for i := range c.Rows {
+		row := &c.Rows[i]
+		for n, side := range row.Sides {
+			if side == nil {
+				continue
+			}
+			row.Name, row.Step = side.Name, side.Step
+			if first := row.Sides[0]; n > 0 && first != nil {
+				partners++
+				side.Baseline, first.IsBaseline = first.Key, true
+				side.Changes = changes(first, side)
+			}
+		}
+		for n, side := range row.Sides {
+			if side == nil {
+				c.Missing[n] = append(c.Missing[n], row.Name)
+			}
+		}
+	}
+	if partners == 0 && len(c.Rows) > 0 {
+		c.Warnings = append(c.Warnings, "the first run has no cell in common with the others: cells are joined by the names of their steps and their labels")
+	}
+}
+
+// compareMetrics takes the plan's columns; without them, the rate, the 95th percentiles, and errors where there are any.
+func compareMetrics(rows []*Row, wanted []string) []string {
+	names := chooseMetrics(rows, wanted)
+	if len(wanted) > 0 {
+		return names
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		if name == "errors" {
+			return !slices.ContainsFunc(rows, func(r *Row) bool { return r.Values[name].Center > 0 })
+		}
+		return name != "tps" && !strings.HasSuffix(name, "p95")
+	})
+}
+
+// annotate collects the doubts about both sides, and what makes them unlike each other.
+func (c *Comparison) annotate(all []*Row) {
+	notes := newNoteBook()
+	tested, untested, few := 0, 0, IntervalRepeats
+	for _, row := range c.Rows {
+		for n, side := range row.Sides {
+			if side == nil || n > 0 && row.Sides[0] == nil {
+				continue
+			}
+			if len(side.Changes) > 0 || side.IsBaseline {
+				few = min(few, side.Repeats)
+			}
+			for _, name := range c.Metrics {
+				switch change, ok := side.Changes[name]; {
+				case ok && change.Tested:
+					tested++
+				case ok:
+					untested++
+				}
+			}
+		}
+	}
+	noteStatistics(notes, "change.tps", tested, untested, few)
+	for _, row := range c.Rows {
+		for n, side := range row.Sides {
+			if side == nil {
+				continue
+			}
+			for _, cell := range side.all {
+				for _, m := range mergeMarks(cell.Marks, Check(cell)) {
+					notes.add(side, m)
+				}
+			}
+			if first := row.Sides[0]; n > 0 && first != nil {
+				for _, m := range checkAgainst(side.cells[0], first.cells[0], "the first run") {
+					notes.add(side, m)
+				}
+			}
+		}
+	}
+	c.Notes = notes.finish(all)
+}
+
+// runDifferences lists in what the runs as a whole differ.
+func runDifferences(runs []Recorded) []Dissimilar {
+	var list []Dissimilar
+	add := func(what string, value func(Recorded) string) {
+		values := make([]string, len(runs))
+		for i, r := range runs {
+			values[i] = value(r)
+		}
+		if !allEqual(values) {
+			list = append(list, Dissimilar{What: what, Values: values})
+		}
+	}
+	add("plan", func(r Recorded) string { return r.Run.Plan })
+	add("plan text (sha256)", func(r Recorded) string { return short(r.Run.PlanHash) })
+	add("seed", func(r Recorded) string { return strconv.FormatUint(r.Run.Seed, 10) })
+	add("rehearsal", func(r Recorded) string { return strconv.FormatBool(r.Run.Rehearsal) })
+	add("settings", func(r Recorded) string { return pairs(r.Run.Settings) })
+	add("benchplan", func(r Recorded) string { return strings.TrimSpace(r.Run.Tool.Version + " " + short(r.Run.Tool.Commit)) })
+	add("Go", func(r Recorded) string { return r.Run.Tool.Go })
+	add("host", func(r Recorded) string { return r.Run.Host.Name })
+	add("host kernel", func(r Recorded) string { return r.Run.Host.Kernel })
+	add("host CPU", func(r Recorded) string { return r.Run.Host.CPU })
+	add("host CPUs", func(r Recorded) string { return strconv.Itoa(r.Run.Host.CPUs) })
+	add("GOMAXPROCS", func(r Recorded) string { return strconv.Itoa(r.Run.Host.GOMAXPROCS) })
+	add("host memory", func(r Recorded) string { return strconv.FormatInt(r.Run.Host.Memory, 10) })
+	targets := 0
+	for _, r := range runs {
+		targets = max(targets, len(r.Run.Targets))
+	}
+	for n := range targets {
+		list = append(list, serverDifferences(runs, n)...)
+	}
+	return list
+}
+
+// volatile are global variables whose value is a state or a place, not a setting.
+var volatile = []string{
+	"datadir", "general_log_file", "gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "gtid_executed", "gtid_purged", "gtid_slave_pos",
+	"log_error", "pid_file", "server_uuid", "slave_load_tmpdir", "replica_load_tmpdir", "slow_query_log_file", "socket", "timestamp", "tmpdir",
+}
+
+// serverDifferences compares the n-th target of each run, down to its global variables.
+func serverDifferences(runs []Recorded, n int) []Dissimilar {
+	servers := make([]Server, len(runs))
+	prefix := "server"
+	for i, r := range runs {
+		if n < len(r.Run.Targets) {
+			servers[i] = r.Run.Targets[n]
+		}
+		if len(r.Run.Targets) > 1 {
+			prefix = fmt.Sprintf("server %d", n+1)
+		}
+	}
+	var list []Dissimilar
+	add := func(what string, value func(Server) string) {
+		values := make([]string, len(servers))
+		for i, s := range servers {
+			values[i] = value(s)
+		}
+		if !allEqual(values) {
+			list = append(list, Dissimilar{What: prefix + " " + what, Values: values})
+		}
+	}
+	add("address", func(s Server) string { return s.Address })
+	add("database", func(s Server) string { return s.Database })
+	add("version", func(s Server) string { return s.Version })
+	add("version_comment", func(s Server) string { return s.VersionComment })
+	names := map[string]bool{}
+	for _, s := range servers {
+		if len(s.Variables) == 0 {
+			return list // nothing was asked there, so nothing can be said
+		}
+		for name := range s.Variables {
+			names[name] = name != "version" && name != "version_comment" && !slices.Contains(volatile, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if names[name] {
+			add("variable "+name, func(s Server) string { return s.Variables[name] })
+		}
+	}
+	return list
+}
+
+// cellDifferences lists in which attributes cells of the same identity differ, one entry for all cells alike in it.
+func cellDifferences(rows []CompareRow) []Dissimilar {
+	var list []Dissimilar
+	at := map[string]int{}
+	for _, row := range rows {
+		attributes := make([]map[string]string, len(row.Sides))
+		names := map[string]bool{}
+		whole := true
+		for i, side := range row.Sides {
+			if side == nil {
+				whole = false
+				break
+			}
+			attributes[i] = cellAttributes(side.cells[0])
+			for name := range attributes[i] {
+				names[name] = true
+			}
+		}
+		if !whole {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			values := make([]string, len(attributes))
+			for i, a := range attributes {
+				values[i] = a[name]
+			}
+			if allEqual(values) {
+				continue
+			}
+			id := strings.Join(append([]string{name}, values...), "\x00")
+			n, seen := at[id]
+			if !seen {
+				n = len(list)
+				at[id] = n
+				list = append(list, Dissimilar{What: name, Values: values})
+			}
+			list[n].Cells = append(list[n].Cells, row.Name)
+		}
+	}
+	return list
+}
+
+// cellAttributes is what a cell was run with, as text, besides its identity.
+func cellAttributes(c *Cell) map[string]string {
+	a := map[string]string{
+		"workload":        c.Workload,
+		"clients":         ClientsText(roleClients(c)),
+		"wanted duration": c.Wanted.Duration.String(),
+		"wanted events":   strconv.FormatInt(c.Wanted.Events, 10),
+		"warmup":          c.Wanted.Warmup.String(),
+		"rate":            strconv.FormatFloat(c.Wanted.Rate, 'g', -1, 64),
+		"stopped by":      string(c.Outcome.Stopped),
+		"tables schema":   c.Tables.Schema,
+		"tables count":    strconv.Itoa(c.Tables.Count),
+		"tables rows":     strconv.FormatInt(int64(c.Tables.Rows), 10),
+		"tables engine":   c.Tables.Engine,
+		"tables options":  c.Tables.Options,
+	}
+	for name, v := range c.Options {
+		a["option "+name] = fmt.Sprint(v)
+	}
+	return a
+}
+
+func allEqual(values []string) bool {
+	return !slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
+}
+
+func short(hash string) string { return hash[:min(12, len(hash))] }
+
+func pairs(m map[string]string) string {
+	var list []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, k+"="+m[k])
+	}
+	return strings.Join(list, " ")
+}

@@ -1,0 +1,266 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+var errLocked = errors.New("another benchplan is writing into it: wait for it to end")
+
+// The journal, cells.jsonl, has one cell a line. The last field of a line is
+//
+//	"crc":"89abcdef"
+//
+// the CRC-32 (IEEE) of all bytes of the line that stand before it and its comma, in eight hexadecimal digits. So a
+// line is still plain JSON, and a damaged one is told from a whole one.
+const (
+	crcBefore = `,"crc":"`
+	crcAfter  = `"}`
+	crcLen    = len(crcBefore) + 8 + len(crcAfter)
+)
+
+// Append records a finished or partial cell: first its histograms and series, then its line in the journal, each
+// synced. After it returns nil the cell is safe. It fills in Version, Seq (where 0, the next free number), the file
+// names, and the marks that Check finds. After an error the journal is as it was before.
+func (w *Writer) Append(cell *Cell) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.journal == nil {
+		return fmt.Errorf("run folder %s: %w", w.folder, fs.ErrClosed)
+	}
+	if cell.Seq == 0 {
+		cell.Seq = w.lastSeq + 1
+	}
+	if w.seqs[cell.Seq] {
+		return fmt.Errorf("run folder %s: cell number %d is there already", w.folder, cell.Seq)
+	}
+	cell.Version = CellVersion
+	cell.Marks = mergeMarks(cell.Marks, Check(cell))
+	if err := w.writeFiles(cell); err != nil {
+		return folderError(w.folder, fmt.Errorf("cell %s: %w", cell.Key(), err))
+	}
+	masked := maskCell(cell, w.mask)
+	line, err := encodeLine(&masked)
+	if err != nil {
+		return fmt.Errorf("run folder %s: cell %s: %w", w.folder, cell.Key(), err)
+	}
+	if err := w.appendLine(line); err != nil {
+		return folderError(w.folder, fmt.Errorf("cell %s: %w", cell.Key(), err))
+	}
+	w.note(cell.Seq)
+	return nil
+}
+
+// appendLine writes and syncs a line; a part of a line that a full disk let through is cut off again.
+func (w *Writer) appendLine(line []byte) error {
+	_, err := w.journal.WriteAt(line, w.size)
+	if err == nil {
+		err = w.journal.Sync()
+	}
+	if err != nil {
+		return errors.Join(err, w.journal.Truncate(w.size))
+	}
+	w.size += int64(len(line))
+	return nil
+}
+
+func (w *Writer) note(seq int) {
+	w.seqs[seq] = true
+	w.lastSeq = max(w.lastSeq, seq)
+}
+
+// continueJournal places the writer behind the last whole line and cuts off what a crash left after it.
+func (w *Writer) continueJournal() error {
+	b, err := io.ReadAll(w.journal)
+	if err != nil {
+		return folderError(w.folder, err)
+	}
+	cells, end, _, err := readJournal(b)
+	if err != nil {
+		return fmt.Errorf("run folder %s: %w", w.folder, err)
+	}
+	for i := range cells {
+		w.note(cells[i].Seq)
+	}
+	if err := w.journal.Truncate(int64(end)); err != nil {
+		return folderError(w.folder, err)
+	}
+	w.size = int64(end)
+	if end > 0 && b[end-1] != '\n' {
+		return folderError(w.folder, w.appendLine([]byte("\n")))
+	}
+	return nil
+}
+
+// encodeLine writes a cell as a line of the journal.
+func encodeLine(c *Cell) ([]byte, error) {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	body := b[:len(b)-1] // without its closing brace
+	return append(body, checksum(body)+"\n"...), nil
+}
+
+// checksum is the end of a line whose other bytes are body.
+func checksum(body []byte) string {
+	return fmt.Sprintf("%s%08x%s", crcBefore, crc32.ChecksumIEEE(body), crcAfter)
+}
+
+var errDamaged = errors.New("damaged")
+
+// decodeLine reads a line of the journal, without its newline.
+func decodeLine(line []byte) (Cell, error) {
+	n := len(line) - crcLen
+	if n <= 0 {
+		return Cell{}, errDamaged
+	}
+	if string(line[n:]) != checksum(line[:n]) {
+		return Cell{}, errDamaged
+	}
+	var head struct {
+		Version int `json:"v"`
+	}
+	if err := json.Unmarshal(line, &head); err != nil {
+		return Cell{}, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	if head.Version > CellVersion {
+		return Cell{}, newerError(head.Version, CellVersion)
+	}
+	var c Cell
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber() // so that a count among the options is printed as it was written
+	if err := d.Decode(&c); err != nil {
+		return Cell{}, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return c, nil
+}
+
+func newerError(got, known int) error {
+	return fmt.Errorf("format %d is of a newer benchplan (this one reads up to %d): update benchplan", got, known)
+}
+
+// readJournal gives the cells, the offset behind the last whole line, and a warning for each damaged line.
+func readJournal(b []byte) (cells []Cell, end int, warnings []string, err error) {
+	offset := 0
+	for n := 1; offset < len(b); n++ {
+		line, size := b[offset:], len(b)-offset
+		last := true
+		if i := bytes.IndexByte(line, '\n'); i >= 0 {
+			line, size = line[:i], i+1
+			last = offset+size == len(b)
+		}
+		offset += size
+		found, err := decodeLines(line)
+		cells = append(cells, found...)
+		switch {
+		case err == nil:
+			end = offset
+		case !errors.Is(err, errDamaged):
+			return nil, 0, nil, fmt.Errorf("%s line %d: %w", cellsFile, n, err)
+		case last:
+			warnings = append(warnings, fmt.Sprintf("%s line %d, the last, is torn or damaged: its cell is lost", cellsFile, n))
+		default:
+			end = offset
+			warnings = append(warnings, fmt.Sprintf("%s line %d is damaged and was skipped: its cell is lost", cellsFile, n))
+		}
+	}
+	return cells, end, warnings, nil
+}
+
+// decodeLines reads a line; where the newline between two was damaged, both of them.
+func decodeLines(line []byte) ([]Cell, error) {
+	c, err := decodeLine(line)
+	if err == nil {
+		return []Cell{c}, nil
+	}
+	if !errors.Is(err, errDamaged) {
+		return nil, err
+	}
+	const begin = `{"v":`
+	for seam := 1; seam < len(line); seam++ {
+		if !bytes.HasPrefix(line[seam:], []byte(begin)) {
+			continue
+		}
+		first, err1 := decodeLine(line[:seam-1])
+		second, err2 := decodeLine(line[seam:])
+		if err1 == nil && err2 == nil {
+			return []Cell{first, second}, nil
+		}
+	}
+	return nil, err
+}
+
+// Open reads a run folder, also one that is being written. Warnings tell of lines that were lost. Where a resumed run
+// executed a cell again, only one record of it is given: a complete one before a partial one, else the later.
+func Open(folder string) (*Run, []Cell, []string, error) {
+	run, err := readRun(folder)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	b, err := os.ReadFile(filepath.Join(folder, cellsFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil, fmt.Errorf("run folder %s: %w", folder, err)
+	}
+	cells, _, warnings, err := readJournal(b)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("run folder %s: %w", folder, err)
+	}
+	return run, currentCells(cells), warnings, nil
+}
+
+func readRun(folder string) (*Run, error) {
+	b, err := os.ReadFile(filepath.Join(folder, runFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is not a run folder: it has no %s", folder, runFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run folder %s: %w", folder, err)
+	}
+	var head struct {
+		Version int `json:"v"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, fmt.Errorf("run folder %s: %s is damaged: %w", folder, runFile, err)
+	}
+	if head.Version > RunVersion {
+		return nil, fmt.Errorf("run folder %s: %s: %w", folder, runFile, newerError(head.Version, RunVersion))
+	}
+	var run Run
+	if err := json.Unmarshal(b, &run); err != nil {
+		return nil, fmt.Errorf("run folder %s: %s is damaged: %w", folder, runFile, err)
+	}
+	if run.Status == Running && !folderLocked(folder) {
+		run.Status = Killed
+	}
+	return &run, nil
+}
+
+// currentCells leaves one record of each repeat of each cell.
+func currentCells(cells []Cell) []Cell {
+	type id struct {
+		key    string
+		repeat int
+	}
+	at := map[id]int{}
+	var current []Cell
+	for _, c := range cells {
+		k := id{c.Key(), c.Repeat}
+		i, seen := at[k]
+		switch {
+		case !seen:
+			at[k] = len(current)
+			current = append(current, c)
+		case c.Status == Complete || current[i].Status != Complete:
+			current[i] = c
+		}
+	}
+	return current
+}

@@ -1,0 +1,147 @@
+package results
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Entry is one run in a list of runs.
+type Entry struct {
+	Folder   string
+	Name     string // <plan>/<time>, which Find takes
+	Plan     string
+	Started  time.Time
+	Elapsed  time.Duration // until the end or the last cell
+	Status   RunStatus
+	Complete int   // cells
+	Planned  int   // cells
+	Size     int64 // bytes
+	Err      error // why the run cannot be read; then the fields above may be empty
+}
+
+// List gives the runs under root, the oldest first. A root that does not exist has none.
+func List(root string) ([]Entry, error) {
+	plans, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var entries []Entry
+	for _, plan := range plans {
+		runs, err := os.ReadDir(filepath.Join(root, plan.Name()))
+		if err != nil {
+			continue // a file beside the plans' folders
+		}
+		for _, run := range runs {
+			folder := filepath.Join(root, plan.Name(), run.Name())
+			if _, err := os.Stat(filepath.Join(folder, runFile)); err != nil {
+				continue
+			}
+			entries = append(entries, newEntry(folder, plan.Name()+"/"+run.Name()))
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b Entry) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	return entries, nil
+}
+
+func newEntry(folder, name string) Entry {
+	e := Entry{Folder: folder, Name: name, Size: folderSize(folder)}
+	e.Plan, _, _ = strings.Cut(name, "/")
+	e.Started = nameTime(filepath.Base(folder))
+	run, cells, _, err := Open(folder)
+	if err != nil {
+		e.Err = err
+		return e
+	}
+	head := newHead(name, run, cells)
+	e.Plan, e.Status, e.Complete, e.Planned = run.Plan, run.Status, head.CellsComplete, run.Planned
+	e.Elapsed = time.Duration(head.Elapsed * float64(time.Second))
+	if !run.Started.IsZero() {
+		e.Started = run.Started
+	}
+	return e
+}
+
+// nameTime reads the time in a folder's name; the zero time where there is none.
+func nameTime(name string) time.Time {
+	t, err := time.Parse(timeLayout, name[:min(len(name), len(timeLayout))])
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+func folderSize(folder string) int64 {
+	var size int64
+	// What cannot be read does not count: the size is for information only.
+	_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil
+	})
+	return size
+}
+
+// RunName is how a run folder is called: its last two names, <plan>/<time>.
+func RunName(folder string) string {
+	if absolute, err := filepath.Abs(folder); err == nil {
+		folder = absolute
+	}
+	if nameTime(filepath.Base(folder)).IsZero() {
+		return filepath.Base(folder)
+	}
+	return filepath.Base(filepath.Dir(folder)) + "/" + filepath.Base(folder)
+}
+
+// Find gives the folder of the run that is meant by a folder's path, <plan>/<time>, the name of a plan (its last run),
+// or the word last. The error lists what there is.
+func Find(root, spec string) (string, error) {
+	for _, folder := range []string{spec, filepath.Join(root, spec)} {
+		if _, err := os.Stat(filepath.Join(folder, runFile)); err == nil && spec != "" {
+			return folder, nil
+		}
+	}
+	entries, err := List(root)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range slices.Backward(entries) {
+		if spec == "" {
+			break
+		}
+		if spec == "last" || spec == e.Plan || spec == e.Name || folderName(spec) == filepath.Base(filepath.Dir(e.Folder)) {
+			return e.Folder, nil
+		}
+	}
+	if len(entries) == 0 {
+		return "", fmt.Errorf("there is no run %q: %s holds none yet; benchplan run PLAN makes one", spec, root)
+	}
+	return "", fmt.Errorf("there is no run %q under %s; there are:\n%s", spec, root, lastNames(entries, 10))
+}
+
+// lastNames lists the newest runs, the newest first.
+func lastNames(entries []Entry, n int) string {
+	var b strings.Builder
+	for i, e := range slices.Backward(entries) {
+		if len(entries)-i > n {
+			fmt.Fprintf(&b, "  and %d older\n", i+1)
+			break
+		}
+		fmt.Fprintf(&b, "  %s\n", e.Name)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,128 @@
+package results
+
+import "slices"
+
+// Direction says which way a metric is better.
+type Direction string
+
+// The directions.
+const (
+	Higher  Direction = "higher"
+	Lower   Direction = "lower"
+	Neither Direction = "neither" // a fact about the load, not a merit
+)
+
+// Metric is a figure of a cell. The list that Metrics gives serves tables, assertions and documentation alike.
+type Metric struct {
+	Name   string    // in expressions, CSV and JSON
+	Title  string    // of a column; a space may become a line break
+	Unit   string    // "ms", "s", "1/s"; empty for plain numbers
+	Better Direction // which way is better
+	Doc    string    // one sentence
+
+	value func(*Cell) (float64, bool)
+}
+
+// Value gives the metric of a cell. It is false where the metric does not apply: a percentile of reads where none were
+// made, any rate where nothing was measured.
+func (m Metric) Value(c *Cell) (float64, bool) { return m.value(c) }
+
+// Metrics lists all metrics in the order in which they are printed.
+func Metrics() []Metric { return slices.Clone(metrics) }
+
+// MetricByName finds a metric.
+func MetricByName(name string) (Metric, bool) {
+	i := slices.IndexFunc(metrics, func(m Metric) bool { return m.Name == name })
+	if i < 0 {
+		return Metric{}, false
+	}
+	return metrics[i], true
+}
+
+var metrics = slices.Concat([]Metric{
+	{"tps", "tps", "1/s", Higher, "events (transactions) per second", func(c *Cell) (float64, bool) { return rate(c, c.Outcome.Events) }},
+	{"qps", "qps", "1/s", Higher, "statements per second, of all classes", queriesPerSecond},
+	{"reads", "reads/s", "1/s", Higher, "statements that read (SELECT) per second", classRate(Read)},
+	{"writes", "writes/s", "1/s", Higher, "statements that write (INSERT, UPDATE, DELETE, REPLACE) per second", classRate(Write)},
+	{"others", "others/s", "1/s", Higher, "all other statements (BEGIN, COMMIT, XA …) per second", classRate(Other)},
+	{"events", "events", "", Neither, "events (transactions) that were done", func(c *Cell) (float64, bool) { return float64(c.Outcome.Events), measured(c) }},
+},
+	latencies("", "", "of an event, from its first statement (with a rate: from when it was due) to the end of its last", func(c *Cell) Latency { return c.Outcome.Latency }),
+	latencies("read_", "read ", "of a statement that reads", func(c *Cell) Latency { return c.Outcome.Statements[Read].Latency }),
+	latencies("write_", "write ", "of a statement that writes", func(c *Cell) Latency { return c.Outcome.Statements[Write].Latency }),
+	[]Metric{
+		{"errors", "errors", "", Lower, "errors that were not restarted", func(c *Cell) (float64, bool) { return float64(sumErrors(c.Outcome.Errors)), measured(c) }},
+		{"restarts", "restarts", "", Lower, "events that were rolled back and began anew, after a deadlock or a lock wait timeout", func(c *Cell) (float64, bool) { return float64(sumErrors(c.Outcome.Restarts)), measured(c) }},
+		{"reconnects", "reconnects", "", Lower, "connections that were lost and opened again", func(c *Cell) (float64, bool) { return float64(c.Outcome.Reconnects), measured(c) }},
+		{"rows_per_read", "rows/read", "", Neither, "rows that a statement that reads returned, on average", rowsPerRead},
+		{"elapsed", "elapsed", "s", Neither, "measured time, without warm-up", func(c *Cell) (float64, bool) { return c.Outcome.Elapsed, measured(c) }},
+		{"clients", "clients", "", Neither, "clients, over all roles", func(c *Cell) (float64, bool) { return float64(c.Outcome.Clients), measured(c) }},
+	})
+
+// latencies makes the metrics of one distribution; each applies where it counted something.
+func latencies(prefix, title, of string, get func(*Cell) Latency) []Metric {
+	parts := []struct {
+		name, doc string
+		part      func(Latency) float64
+	}{
+		{"mean", "mean latency", func(l Latency) float64 { return l.Mean }},
+		{"p50", "median latency", func(l Latency) float64 { return l.P50 }},
+		{"p95", "95th percentile of the latency", func(l Latency) float64 { return l.P95 }},
+		{"p99", "99th percentile of the latency", func(l Latency) float64 { return l.P99 }},
+		{"p999", "99.9th percentile of the latency", func(l Latency) float64 { return l.P999 }},
+		{"max", "highest latency", func(l Latency) float64 { return l.Max }},
+		{"min", "lowest latency", func(l Latency) float64 { return l.Min }},
+	}
+	list := make([]Metric, len(parts))
+	for i, p := range parts {
+		list[i] = Metric{prefix + p.name, title + p.name, "ms", Lower, p.doc + " " + of, func(c *Cell) (float64, bool) {
+			l := get(c)
+			return p.part(l), l.Count > 0
+		}}
+	}
+	return list
+}
+
+// measured tells whether the cell's clock ever ran.
+func measured(c *Cell) bool { return c.Outcome.Elapsed > 0 }
+
+func rate(c *Cell, n int64) (float64, bool) {
+	if !measured(c) {
+		return 0, false
+	}
+	return float64(n) / c.Outcome.Elapsed, true
+}
+
+func queriesPerSecond(c *Cell) (float64, bool) {
+	var n int64
+	for _, s := range c.Outcome.Statements {
+		n += s.Count
+	}
+	return rate(c, n)
+}
+
+// classRate applies where statements of the class were tried, also if all of them failed.
+func classRate(class Class) func(*Cell) (float64, bool) {
+	return func(c *Cell) (float64, bool) {
+		n := c.Outcome.Statements[class].Count
+		tried := n > 0 || slices.ContainsFunc(c.Outcome.Errors, func(e ErrorCount) bool { return e.Class == class && e.Count > 0 })
+		v, ok := rate(c, n)
+		return v, ok && tried
+	}
+}
+
+func rowsPerRead(c *Cell) (float64, bool) {
+	reads := c.Outcome.Statements[Read]
+	if reads.Count == 0 {
+		return 0, false
+	}
+	return float64(reads.Rows) / float64(reads.Count), true
+}
+
+func sumErrors(list []ErrorCount) int64 {
+	var n int64
+	for _, e := range list {
+		n += e.Count
+	}
+	return n
+}

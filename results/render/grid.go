@@ -1,0 +1,444 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchplan/results"
+)
+
+// grid is a table before it is fitted to a format: columns with a rank, by which they go where there is no room.
+type grid struct {
+	columns []column
+	breaks  []int // rows that begin a new section
+	rows    int
+	refs    []noteRef
+}
+
+// noteRef is a footnote and where it belongs.
+type noteRef struct {
+	row    int // or inHead
+	column string
+	suffix string
+	number int
+}
+
+const inHead = -1
+
+// part tells in which of two tables a column goes where one would be too wide.
+type part int
+
+const (
+	both part = iota
+	throughput
+	latency
+)
+
+// column is one column: its head, bottom line last, and a cell for each row.
+type column struct {
+	id    string
+	title string   // in one line, for texts
+	head  []string // marks included
+	left  bool     // aligned to the left
+	rank  int      // the higher, the sooner it is left out; 0 never
+	part  part
+	cells []cell
+}
+
+// cell is a text and the footnotes that hang on it.
+type cell struct {
+	text  string
+	notes []int
+	tone  tone
+}
+
+// tone says what a difference means.
+type tone int
+
+const (
+	neutral tone = iota
+	good
+	bad
+)
+
+// add appends a column unless it says nothing.
+func (g *grid) add(c column) {
+	for _, cell := range c.cells {
+		if cell.text != "" && cell.text != none {
+			g.columns = append(g.columns, c)
+			return
+		}
+	}
+}
+
+// reportGrid lays out the rows of a report.
+func reportGrid(r *results.Report) grid {
+	var g grid
+	rows := r.Rows()
+	g.rows = len(rows)
+	n := 0
+	for _, s := range r.Sections {
+		if n > 0 {
+			g.breaks = append(g.breaks, n)
+		}
+		n += len(s.Rows)
+	}
+	addIdentity(&g, rows, identityAxes(r), r.StepsDiffer)
+	g.add(clientsColumn(rows))
+	if slices.ContainsFunc(rows, func(r *results.Row) bool { return r.Repeats > 1 }) {
+		g.add(textColumn("repeats", "n", 3, rows, func(r *results.Row) string { return strconv.Itoa(r.Repeats) }))
+	}
+	for _, name := range r.Metrics {
+		m, _ := results.MetricByName(name)
+		g.add(valueColumn(m, rows, scaleFor(m, centers(m, rows))))
+		if name == "tps" || slices.Contains(r.Changes, name) {
+			g.add(spreadColumn(m, rows))
+		}
+		if slices.Contains(r.Changes, name) {
+			g.add(changeColumn(m, rows, true))
+		}
+	}
+	g.hang(rows, "")
+	g.hangHeads(r.Notes, "")
+	return g
+}
+
+// compareGrid lays out the rows of a comparison: for each metric its value in each run, then the differences.
+func compareGrid(c *results.Comparison) grid {
+	var g grid
+	g.rows = len(c.Rows)
+	sides := make([][]*results.Row, len(c.Runs)) // by run
+	identities := make([]*results.Row, len(c.Rows))
+	repeats := false
+	for i, row := range c.Rows {
+		for n, side := range row.Sides {
+			sides[n] = append(sides[n], side)
+			if side != nil {
+				repeats = repeats || side.Repeats > 1
+				if identities[i] == nil {
+					identities[i] = side
+				}
+			}
+		}
+	}
+	addIdentity(&g, identities, c.Axes, c.StepsDiffer)
+	g.add(clientsColumn(identities))
+	if repeats {
+		g.add(textColumn("repeats", "n", 3, identities, func(r *results.Row) string { return repeatsText(c, r) }))
+	}
+	for _, name := range c.Metrics {
+		m, _ := results.MetricByName(name)
+		s := scaleFor(m, centers(m, slices.Concat(sides...)))
+		for n := range c.Runs {
+			g.add(runColumn(valueColumn(m, sides[n], s), n, fmt.Sprintf("#%d", n+1)))
+		}
+		for n := 1; n < len(c.Runs) && m.Better != results.Neither; n++ {
+			g.add(runColumn(changeColumn(m, sides[n], false), n, fmt.Sprintf("#%d", n+1)))
+		}
+	}
+	for n := range c.Runs {
+		g.hang(sides[n], runSuffix(n))
+	}
+	g.hangHeads(c.Notes, runSuffix(1))
+	return g
+}
+
+// runColumn makes a column that of one run.
+func runColumn(c column, n int, name string) column {
+	c.id += runSuffix(n)
+	c.head = append(c.head, name)
+	c.title += " " + name
+	return c
+}
+
+func runSuffix(n int) string { return fmt.Sprintf("#%d", n+1) }
+
+// repeatsText gives the repeats of a row in all runs: 6, or 6+5 where they differ.
+func repeatsText(c *results.Comparison, r *results.Row) string {
+	var parts []string
+	for _, row := range c.Rows {
+		if row.Key != r.Key {
+			continue
+		}
+		for _, side := range row.Sides {
+			n := 0
+			if side != nil {
+				n = side.Repeats
+			}
+			parts = append(parts, strconv.Itoa(n))
+		}
+	}
+	if len(slices.Compact(slices.Clone(parts))) == 1 {
+		return parts[0]
+	}
+	return strings.Join(parts, "+")
+}
+
+// identityAxes puts the pivot first: its values are the sections.
+func identityAxes(r *results.Report) []results.Axis {
+	axes := slices.Clone(r.Axes)
+	if i := slices.IndexFunc(axes, func(a results.Axis) bool { return a.Name == r.Pivot }); i > 0 {
+		pivot := axes[i]
+		axes = slices.Insert(slices.Delete(axes, i, i+1), 0, pivot)
+	}
+	return axes
+}
+
+// addIdentity adds what tells rows apart. The steps' names can go where labels do that alone.
+func addIdentity(g *grid, rows []*results.Row, axes []results.Axis, stepsDiffer bool) {
+	if stepsDiffer || len(axes) == 0 {
+		rank := 0
+		if len(axes) > 0 && labelsTell(rows, axes) {
+			rank = 5
+		}
+		g.add(textColumn("step", "step", rank, rows, func(r *results.Row) string { return r.Step }))
+	}
+	for _, a := range axes {
+		g.add(textColumn("label."+a.Name, a.Name, 0, rows, func(r *results.Row) string {
+			v, _ := r.Label(a.Name)
+			return v
+		}))
+	}
+}
+
+// labelsTell tells whether no two rows have the same labels.
+func labelsTell(rows []*results.Row, axes []results.Axis) bool {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		key := results.Key(nil, r.Labels)
+		if seen[key] {
+			return false
+		}
+		seen[key] = true
+	}
+	return true
+}
+
+func textColumn(id, title string, rank int, rows []*results.Row, text func(*results.Row) string) column {
+	c := column{id: id, title: title, head: []string{printable(title)}, left: id != "repeats", rank: rank}
+	for _, r := range rows {
+		c.cells = append(c.cells, cell{text: printable(text(r))})
+	}
+	return c
+}
+
+func clientsColumn(rows []*results.Row) column {
+	c := textColumn("clients", "clients", 4, rows, func(r *results.Row) string { return results.ClientsText(r.Clients) })
+	c.left = false
+	return c
+}
+
+// centers gives a metric's medians of the rows that have it.
+func centers(m results.Metric, rows []*results.Row) []float64 {
+	var values []float64
+	for _, r := range rows {
+		if r == nil {
+			continue
+		}
+		if v, ok := r.Values[m.Name]; ok {
+			values = append(values, v.Center)
+		}
+	}
+	return values
+}
+
+// valueColumn shows a metric's medians.
+func valueColumn(m results.Metric, rows []*results.Row, s scale) column {
+	c := column{id: m.Name, title: metricTitle(m, rows), head: metricHeadLines(m, s.unit), rank: metricRank(m.Name, rows), part: metricPart(m)}
+	for _, r := range rows {
+		text := none
+		if r != nil {
+			if v, ok := r.Values[m.Name]; ok {
+				text = s.format(v.Center)
+			}
+		}
+		c.cells = append(c.cells, cell{text: text})
+	}
+	return c
+}
+
+// spreadColumn shows how far the 95 % interval of a median reaches.
+func spreadColumn(m results.Metric, rows []*results.Row) column {
+	c := column{id: "spread." + m.Name, title: "± " + m.Title, head: []string{"±"}, rank: 8, part: metricPart(m)}
+	if m.Name == "tps" {
+		c.rank = 3
+	}
+	for _, r := range rows {
+		text := ""
+		if spread, ok := r.Values[m.Name].Spread(); ok {
+			text = fmt.Sprintf("±%.1f %%", spread*100)
+		}
+		c.cells = append(c.cells, cell{text: text})
+	}
+	return c
+}
+
+// changeColumn shows the differences to the baseline of each row.
+func changeColumn(m results.Metric, rows []*results.Row, sayBaseline bool) column {
+	c := column{id: "change." + m.Name, title: "Δ " + m.Title, part: metricPart(m), rank: 5}
+	if m.Name == "tps" {
+		c.rank = 1
+	}
+	if class, name, ok := strings.Cut(m.Title, " "); ok {
+		c.head = []string{"Δ " + class, name}
+	} else {
+		c.head = []string{"Δ " + m.Title}
+	}
+	for _, r := range rows {
+		c.cells = append(c.cells, changeCell(m, r, sayBaseline))
+	}
+	return c
+}
+
+func changeCell(m results.Metric, r *results.Row, sayBaseline bool) cell {
+	if r == nil {
+		return cell{text: none}
+	}
+	change, ok := r.Changes[m.Name]
+	if !ok {
+		if _, applies := r.Values[m.Name]; sayBaseline && r.IsBaseline && applies {
+			return cell{text: "baseline"}
+		}
+		return cell{text: none}
+	}
+	out := cell{text: changeText(change)}
+	if change.Better != nil {
+		if out.tone = bad; *change.Better {
+			out.tone = good
+		}
+	}
+	return out
+}
+
+func metricHeadLines(m results.Metric, unit string) []string {
+	if unit != "" {
+		unit = " " + unit
+	}
+	if class, name, ok := strings.Cut(m.Title, " "); ok {
+		return []string{class, name + unit}
+	}
+	return []string{m.Title + unit}
+}
+
+func metricPart(m results.Metric) part {
+	if m.Unit == "ms" {
+		return latency
+	}
+	return throughput
+}
+
+// metricTitle names a column in a text; errors that were none say so, since they may be left out.
+func metricTitle(m results.Metric, rows []*results.Row) string {
+	if m.Name == "errors" && !anyAbove0(rows, m.Name) {
+		return "errors (all 0)"
+	}
+	return m.Title
+}
+
+func anyAbove0(rows []*results.Row, name string) bool {
+	return slices.ContainsFunc(rows, func(r *results.Row) bool {
+		return r != nil && slices.ContainsFunc(r.Values[name].Samples, func(v float64) bool { return v > 0 })
+	})
+}
+
+// metricRank says what goes first where there is no room: what is said elsewhere, extremes, the median; errors stay
+// where there are any.
+func metricRank(name string, rows []*results.Row) int {
+	switch name {
+	case "tps":
+		return 0
+	case "errors":
+		if anyAbove0(rows, name) {
+			return 1
+		}
+		return 6
+	case "writes", "reads":
+		return 3
+	case "qps", "restarts", "reconnects":
+		return 4
+	case "rows_per_read":
+		return 6
+	}
+	switch {
+	case strings.HasSuffix(name, "p95"):
+		return 2
+	case strings.HasSuffix(name, "p99"):
+		return 4
+	case strings.HasSuffix(name, "max"):
+		return 7
+	}
+	return 6
+}
+
+// hang notes where footnotes belong: those of the rows, and those that are true of a whole column.
+func (g *grid) hang(rows []*results.Row, suffix string) {
+	for i, r := range rows {
+		if r == nil {
+			continue
+		}
+		for _, ref := range r.Notes {
+			g.refs = append(g.refs, noteRef{row: i, column: ref.Column, suffix: suffix, number: ref.Number})
+		}
+	}
+}
+
+func (g *grid) hangHeads(notes []results.Note, suffix string) {
+	for _, n := range notes {
+		if n.Column != "" {
+			g.refs = append(g.refs, noteRef{row: inHead, column: n.Column, suffix: suffix, number: n.Number})
+		}
+	}
+}
+
+// noted gives the columns with their footnotes: on the figure in doubt or, where its column is gone, on another.
+func (g *grid) noted(gone map[string]bool) []column {
+	columns := slices.Clone(g.columns)
+	for i := range columns {
+		columns[i].head = slices.Clone(columns[i].head)
+		columns[i].cells = slices.Clone(columns[i].cells)
+	}
+	for _, ref := range g.refs {
+		c := columnFor(columns, ref, gone)
+		if c == nil {
+			continue
+		}
+		if ref.row == inHead {
+			c.head[len(c.head)-1] += noteText([]int{ref.number})
+			continue
+		}
+		cell := &c.cells[ref.row]
+		cell.notes = append(slices.Clone(cell.notes), ref.number)
+		slices.Sort(cell.notes)
+	}
+	return columns
+}
+
+// columnFor finds the column of a note, or the one that stands in for it.
+func columnFor(columns []column, ref noteRef, gone map[string]bool) *column {
+	for _, want := range []string{ref.column, strings.TrimPrefix(ref.column, "change."), "tps"} {
+		i := slices.IndexFunc(columns, func(c column) bool { return c.id == want+ref.suffix })
+		if want != "" && i >= 0 && !gone[columns[i].id] {
+			return &columns[i]
+		}
+	}
+	for i := range columns {
+		if c := &columns[i]; c.part != both && !gone[c.id] {
+			return c
+		}
+	}
+	return nil
+}
+
+// noteText writes the footnotes of a cell: [1,2].
+func noteText(notes []int) string {
+	if len(notes) == 0 {
+		return ""
+	}
+	parts := make([]string, len(notes))
+	for i, n := range notes {
+		parts[i] = strconv.Itoa(n)
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}

@@ -1,0 +1,136 @@
+package render
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"benchplan/results"
+)
+
+// none stands where a figure does not apply.
+const none = "–"
+
+// scale is how all figures of one column are written.
+type scale struct {
+	unit     string
+	divide   float64
+	decimals int  // -1: four significant digits
+	plain    bool // four significant digits, without the zeros at their end
+}
+
+// scaleFor chooses one unit and precision for a column: rates lose their decimal where one of them reaches 1000, and
+// latencies turn into seconds where all of them are 10 s and more.
+func scaleFor(m results.Metric, values []float64) scale {
+	low, high := math.Inf(1), 0.0
+	for _, v := range values {
+		low, high = min(low, v), max(high, v)
+	}
+	switch m.Unit {
+	case "1/s":
+		if high >= 1000 {
+			return scale{divide: 1}
+		}
+		return scale{divide: 1, decimals: 1}
+	case "ms":
+		if low >= 10_000 && len(values) > 0 {
+			return scale{unit: "s", divide: 1000, decimals: -1}
+		}
+		return scale{unit: "ms", divide: 1, decimals: -1}
+	case "s":
+		return scale{unit: "s", divide: 1, decimals: -1}
+	}
+	return scale{divide: 1, plain: true}
+}
+
+func (s scale) format(v float64) string {
+	v /= s.divide
+	switch {
+	case s.plain:
+		text := strconv.FormatFloat(v, 'f', significantDecimals(v), 64)
+		if strings.Contains(text, ".") {
+			text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+		}
+		return thousands(text)
+	case s.decimals >= 0 && v != 0 && math.Abs(v) < 10:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	case s.decimals >= 0:
+		return thousands(strconv.FormatFloat(v, 'f', s.decimals, 64))
+	}
+	return thousands(strconv.FormatFloat(v, 'f', significantDecimals(v), 64))
+}
+
+// significantDecimals gives four significant digits, but no more than four decimals: below is noise.
+func significantDecimals(v float64) int {
+	switch v = math.Abs(v); {
+	case v == 0:
+		return 0
+	case v < 1:
+		return 4
+	case v < 10:
+		return 3
+	case v < 100:
+		return 2
+	case v < 1000:
+		return 1
+	}
+	return 0
+}
+
+// thousands sets commas into the whole part of a number.
+func thousands(text string) string {
+	sign := ""
+	if strings.HasPrefix(text, "-") {
+		sign, text = "-", text[1:]
+	}
+	whole, fraction, dot := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if dot {
+		whole += "." + fraction
+	}
+	return sign + whole
+}
+
+// percent writes a change; the sign is that of the figure, whatever is better.
+func percent(ratio float64) string {
+	if p := ratio * 100; math.Abs(p) < 1000 {
+		text := fmt.Sprintf("%+.1f %%", p)
+		if text == "+0.0 %" || text == "-0.0 %" {
+			return "0.0 %"
+		}
+		return text
+	}
+	return fmt.Sprintf("%+.0f %%", ratio*100)
+}
+
+// changeText writes a change, or ~ where a test found that it may be chance.
+func changeText(c results.Change) string {
+	if c.Tested && !c.Significant {
+		return "~"
+	}
+	return percent(c.Ratio)
+}
+
+// printable shows what would move the cursor, colour the screen or turn the direction of writing, instead of doing it.
+func printable(s string) string {
+	if !strings.ContainsFunc(s, hidden) && !strings.ContainsRune(s, unicode.ReplacementChar) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if hidden(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
+}

@@ -1,0 +1,32 @@
+// Package render prints results: one file a format. It computes nothing that is not in a results.Report or a
+// results.Comparison; it decides only how these look.
+package render
+
+import (
+	"io"
+
+	"benchplan/results"
+)
+
+// Options is what a renderer knows about where it prints.
+type Options struct {
+	Width int  // columns of the terminal; 0: as wide as it takes
+	Color bool // ANSI colours may be used
+}
+
+// Format is one way to print.
+type Format struct {
+	Doc     string // one sentence
+	Report  func(io.Writer, *results.Report, Options) error
+	Compare func(io.Writer, *results.Comparison, Options) error
+}
+
+// Formats gives all of them by the name that --format takes.
+func Formats() map[string]Format {
+	return map[string]Format{
+		"table":    {"a table for the terminal, fitted to its width, with footnotes", Table, TableCompare},
+		"markdown": {"a GitHub table with footnotes", Markdown, MarkdownCompare},
+		"csv":      {"all metrics of all rows, for a spreadsheet", CSV, CSVCompare},
+		"json":     {"all there is, with the samples of the repeats", JSON, JSONCompare},
+	}
+}

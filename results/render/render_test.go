@@ -1,0 +1,244 @@
+package render
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"benchplan/results"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func report(run *results.Run, cells []results.Cell) *results.Report {
+	return results.NewReport(run.Plan+"/20180523T142000Z", run, cells, nil)
+}
+
+func reports() map[string]*results.Report {
+	list := map[string]*results.Report{}
+	for name, make := range map[string]func() (*results.Run, []results.Cell){
+		"radon": radonRun, "one": oltpRun, "partial": partialRun,
+		"matrix": func() (*results.Run, []results.Cell) { return matrixRun(6, 1) },
+		"few":    func() (*results.Run, []results.Cell) { return matrixRun(3, 1) },
+		"empty": func() (*results.Run, []results.Cell) {
+			run, _ := radonRun()
+			run.Status = results.RunFailed
+			return run, nil
+		},
+	} {
+		list[name] = report(make())
+	}
+	return list
+}
+
+// TestGolden holds each format against what it is meant to look like.
+func TestGolden(t *testing.T) {
+	widths := map[string]int{"80": 80, "120": 120, "200": 200}
+	for name, r := range reports() {
+		for file, width := range widths {
+			golden(t, name+"."+file+".txt", func(b *bytes.Buffer) error { return Table(b, r, Options{Width: width}) })
+		}
+		if name == "few" || name == "empty" {
+			continue // the same in the other formats as those that are there
+		}
+		golden(t, name+".md", func(b *bytes.Buffer) error { return Markdown(b, r, Options{}) })
+		golden(t, name+".csv", func(b *bytes.Buffer) error { return CSV(b, r, Options{}) })
+		golden(t, name+".json", func(b *bytes.Buffer) error { return JSON(b, r, Options{}) })
+	}
+	c, err := results.Compare(twoRuns())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, width := range widths {
+		golden(t, "compare."+file+".txt", func(b *bytes.Buffer) error { return TableCompare(b, c, Options{Width: width}) })
+	}
+	golden(t, "compare.md", func(b *bytes.Buffer) error { return MarkdownCompare(b, c, Options{}) })
+	golden(t, "compare.csv", func(b *bytes.Buffer) error { return CSVCompare(b, c, Options{}) })
+	golden(t, "compare.json", func(b *bytes.Buffer) error { return JSONCompare(b, c, Options{}) })
+}
+
+func golden(t *testing.T, file string, write func(*bytes.Buffer) error) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	path := filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("%s (-want +got; -update writes it anew):\n%s", file, diff)
+	}
+}
+
+// TestTableFits: no line of a table is wider than the terminal, at any sensible width, and figures are never cut.
+func TestTableFits(t *testing.T) {
+	c, err := results.Compare(twoRuns())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, cells := matrixRun(2, 1.1)
+	three, err := results.Compare(append(twoRuns(), results.Recorded{Name: "third", Run: run, Cells: cells}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for width := 60; width <= 240; width += 7 {
+		for name, r := range reports() {
+			var b bytes.Buffer
+			if err := Table(&b, r, Options{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			checkWidth(t, name, b.String(), width)
+		}
+		for name, c := range map[string]*results.Comparison{"compare": c, "three": three} {
+			var b bytes.Buffer
+			if err := TableCompare(&b, c, Options{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			checkWidth(t, name, b.String(), width)
+		}
+	}
+}
+
+func checkWidth(t *testing.T, name, text string, width int) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if got := twwidth.Width(strings.TrimRight(line, "\n")); got > width {
+			t.Errorf("%s at %d columns: a line of %d:\n%s", name, width, got, line)
+		}
+	}
+}
+
+// TestOwnColumns: a plan that names its metrics gets these, with differences of all that are better one way.
+func TestOwnColumns(t *testing.T) {
+	run, cells := matrixRun(6, 1)
+	run.Report.Metrics = []string{"write_p99", "tps", "events"}
+	var b bytes.Buffer
+	if err := Markdown(&b, report(run, cells), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	const head = "| mix | config | clients | n | write p99 ms | ± | Δ write p99\\[1\\] | tps | ± | Δ tps | events |\n"
+	if !strings.Contains(b.String(), head) {
+		t.Errorf("no head %q in\n%s", head, b.String())
+	}
+}
+
+// TestColor: a significant difference is coloured by what is better, one without a claim is not, and colours do not
+// move anything.
+func TestColor(t *testing.T) {
+	var plain, colored bytes.Buffer
+	r := reports()["matrix"]
+	if err := Table(&plain, r, Options{Width: 200}); err != nil {
+		t.Fatal(err)
+	}
+	if err := Table(&colored, r, Options{Width: 200, Color: true}); err != nil {
+		t.Fatal(err)
+	}
+	text := colored.String()
+	for _, want := range []string{"\x1b[31m-", "\x1b[31m+"} { // less throughput, more latency
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	strip := strings.NewReplacer("\x1b[31m", "", "\x1b[32m", "", "\x1b[1m", "", "\x1b[2m", "", "\x1b[0m", "")
+	if diff := cmp.Diff(plain.String(), strip.Replace(text)); diff != "" {
+		t.Errorf("colours move the text:\n%s", diff)
+	}
+	var single bytes.Buffer
+	if err := Table(&single, reports()["radon"], Options{Width: 200, Color: true}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(single.String(), "\x1b[31m") {
+		t.Error("a difference without repeats is coloured as if it were one")
+	}
+}
+
+// TestLabelsStayText: what a user wrote into a label breaks no format.
+func TestLabelsStayText(t *testing.T) {
+	r := reports()["partial"]
+	var table, markdown, sheet, document bytes.Buffer
+	for _, err := range []error{
+		Table(&table, r, Options{Width: 120}), Markdown(&markdown, r, Options{}), CSV(&sheet, r, Options{}), JSON(&document, r, Options{}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.ContainsRune(table.String(), 0x1b) {
+		t.Error("a label coloured the terminal")
+	}
+	if strings.Contains(markdown.String(), "<script>") {
+		t.Error("a label reached Markdown as HTML")
+	}
+	columns := 0
+	for line := range strings.Lines(markdown.String()) {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|")
+		if columns != 0 && n != columns {
+			t.Errorf("a row of %d columns in a table of %d: %s", n-1, columns-1, line)
+		}
+		columns = n
+	}
+	records, err := csv.NewReader(&sheet).ReadAll()
+	if err != nil || len(records) != 5 {
+		t.Errorf("%d lines of CSV, %v", len(records), err)
+	}
+	var back results.Report
+	if err := json.Unmarshal(document.Bytes(), &back); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := back.Rows()[1].Label("config"); got != "a|b\nc\x1b[31m" {
+		t.Errorf("the label came back as %q", got)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	ms, _ := results.MetricByName("p95")
+	tps, _ := results.MetricByName("tps")
+	rows, _ := results.MetricByName("rows_per_read")
+	for _, tt := range []struct {
+		metric results.Metric
+		values []float64
+		want   string
+	}{
+		{tps, []float64{508.25, 999.04}, "508.2 999.0"},
+		{tps, []float64{508.25, 1893}, "508 1,893"},
+		{tps, []float64{0.05, 0}, "0.05 0.0"},
+		{tps, []float64{1234567.8}, "1,234,568"},
+		{ms, []float64{0.0451, 9.9994, 33.808, 120.44, 1385.86}, "0.0451 9.999 33.81 120.4 1,386"},
+		{ms, []float64{12345, 60000}, "12.35 60.00"},
+		{rows, []float64{0, 1, 30.714285, 0.5}, "0 1 30.71 0.5"},
+	} {
+		s := scaleFor(tt.metric, tt.values)
+		var got []string
+		for _, v := range tt.values {
+			got = append(got, s.format(v))
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%v: %s, want %s", tt.values, strings.Join(got, " "), tt.want)
+		}
+	}
+	for ratio, want := range map[float64]string{0.123: "+12.3 %", -0.0801: "-8.0 %", 0.0001: "0.0 %", 25: "+2500 %"} {
+		if got := percent(ratio); got != want {
+			t.Errorf("%v: %s, want %s", ratio, got, want)
+		}
+	}
+}

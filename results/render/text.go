@@ -1,0 +1,201 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"benchplan/results"
+)
+
+// variablesShown is how many differences between runs are printed; JSON has all.
+const variablesShown = 20
+
+// reportHeading says what was run, when, against what, and how much of it is there.
+func reportHeading(r *results.Report, ink ink) []string {
+	h := r.Run
+	first := []string{ink.bold(printable(h.Plan))}
+	if !h.Started.IsZero() {
+		first = append(first, h.Started.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	for _, t := range h.Targets {
+		first = append(first, printable(t))
+	}
+	second := []string{cellsText(h)}
+	for _, l := range r.Constant {
+		second = append(second, printable(l.Name+"="+l.Value))
+	}
+	if len(r.Changes) > 0 {
+		second = append(second, "baseline "+labelsText(r.Baseline))
+	}
+	lines := []string{strings.Join(first, " · "), strings.Join(second, " · ")}
+	if doubt := statusText(h); doubt != "" {
+		lines = append(lines, ink.bold(doubt))
+	}
+	return lines
+}
+
+func compareHeading(c *results.Comparison, ink ink) []string {
+	var lines []string
+	for n, h := range c.Runs {
+		parts := []string{fmt.Sprintf("#%d %s", n+1, ink.bold(printable(h.Name)))}
+		for _, t := range h.Targets {
+			parts = append(parts, printable(t))
+		}
+		lines = append(lines, strings.Join(append(parts, cellsText(h)), " · "))
+		if doubt := statusText(h); doubt != "" {
+			lines = append(lines, "   "+ink.bold(doubt))
+		}
+	}
+	return lines
+}
+
+func cellsText(h results.Head) string {
+	text := fmt.Sprintf("%d cells", h.CellsComplete)
+	switch {
+	case h.CellsPlanned > h.CellsComplete:
+		text = fmt.Sprintf("%d of %d cells", h.CellsComplete, h.CellsPlanned)
+	case h.CellsComplete == 1:
+		text = "1 cell"
+	}
+	if h.Elapsed > 0 {
+		text += " in " + durationText(h.Elapsed)
+	}
+	return text
+}
+
+// durationText rounds to what matters: 4.2s, 5m13s, 4h59m.
+func durationText(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	}
+	minutes := int64(math.Round(d.Minutes()))
+	return fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
+}
+
+// statusText heads what is not a whole run in earnest.
+func statusText(h results.Head) string {
+	var parts []string
+	if h.Rehearsal {
+		parts = append(parts, "REHEARSAL: cut short on a stand-in; the figures say nothing about the real target")
+	}
+	switch h.Status {
+	case results.Running:
+		parts = append(parts, "STILL RUNNING")
+	case results.RunFailed:
+		parts = append(parts, "FAILED: the plan was not carried out to its end")
+	case results.Interrupted:
+		parts = append(parts, "INTERRUPTED: the plan was not carried out to its end")
+	case results.Killed:
+		parts = append(parts, "KILLED: the run ended without saying so; what it had recorded is here")
+	default:
+		if h.CellsComplete < h.CellsPlanned {
+			parts = append(parts, "PARTIAL: not all cells are complete")
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func labelsText(labels map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		parts = append(parts, printable(name+"="+labels[name]))
+	}
+	return strings.Join(parts, " ")
+}
+
+// writeNotes prints the footnotes with their remedies, then what is wrong with the record, then the run's errors.
+func writeNotes(b *bytes.Buffer, notes []results.Note, warnings, errors []string, o Options) {
+	ink := ink(o.Color)
+	if len(notes)+len(warnings)+len(errors) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, n := range notes {
+		number := fmt.Sprintf("[%d] ", n.Number)
+		indent := strings.Repeat(" ", len(number))
+		for i, line := range n.Lines {
+			if i > 0 {
+				number = indent
+			}
+			writeWrapped(b, o.Width, number+printable(line), indent)
+		}
+		if n.Remedy != "" {
+			writeWrapped(b, o.Width, ink.dim(indent+"→ "+printable(n.Remedy)), indent+"  ")
+		}
+	}
+	for _, w := range warnings {
+		writeWrapped(b, o.Width, "warning: "+printable(w), "  ")
+	}
+	for _, e := range errors {
+		writeWrapped(b, o.Width, "error: "+printable(e), "  ")
+	}
+}
+
+// dissimilarText lists what has no partner and in what the runs differ.
+func dissimilarText(c *results.Comparison, limit int) []string {
+	var lines []string
+	for n, names := range c.Missing {
+		if len(names) > 0 {
+			lines = append(lines, fmt.Sprintf("#%d has no cell: %s", n+1, printable(strings.Join(names, ", "))))
+		}
+	}
+	for i, d := range c.Differences {
+		if i == 0 {
+			lines = append(lines, "The runs differ in more than their figures:")
+		}
+		if limit > 0 && i == limit && len(c.Differences) > limit+1 {
+			lines = append(lines, fmt.Sprintf("  and %d more (--format json has all)", len(c.Differences)-limit))
+			break
+		}
+		values := make([]string, len(d.Values))
+		for k, v := range d.Values {
+			if values[k] = printable(v); v == "" {
+				values[k] = `""`
+			}
+		}
+		text := fmt.Sprintf("  %s: %s", printable(d.What), strings.Join(values, " → "))
+		if len(d.Cells) > 0 && len(d.Cells) < len(c.Rows) {
+			text += " (" + printable(strings.Join(d.Cells, ", ")) + ")"
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+func writeLines(b *bytes.Buffer, width int, lines []string) {
+	for _, l := range lines {
+		writeWrapped(b, width, l, "  ")
+	}
+}
+
+// writeWrapped breaks a text at spaces; the lines after the first are indented.
+func writeWrapped(b *bytes.Buffer, width int, text, indent string) {
+	if width <= 0 {
+		b.WriteString(text + "\n")
+		return
+	}
+	line, used := "", 0
+	for i, word := range strings.Split(text, " ") {
+		size := twwidth.Width(word)
+		switch {
+		case i == 0:
+			line, used = word, size
+		case used+1+size > width && strings.TrimSpace(line) != "":
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line, used = indent+word, len(indent)+size
+		default:
+			line, used = line+" "+word, used+1+size
+		}
+	}
+	b.WriteString(line + "\n")
+}

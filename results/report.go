@@ -1,0 +1,486 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Head is what stands above a table of results.
+type Head struct {
+	Name          string    `json:"name"` // <plan>/<time>, or the folder
+	Plan          string    `json:"plan"`
+	PlanHash      string    `json:"plan_sha256,omitempty"`
+	Tool          Tool      `json:"tool"`
+	Host          string    `json:"host,omitempty"`
+	Status        RunStatus `json:"status"`
+	Rehearsal     bool      `json:"rehearsal"`
+	Started       time.Time `json:"started"`
+	Elapsed       float64   `json:"elapsed_s"` // of all of the run until its end or its last cell
+	Targets       []string  `json:"targets"`   // address and database, server version
+	CellsComplete int       `json:"cells_complete"`
+	CellsPlanned  int       `json:"cells_planned"`
+	Errors        []string  `json:"errors,omitempty"`
+}
+
+// Report is the table of one run, as data that any format can print.
+//
+// Encoded as JSON it is the document that --format json gives. Its version changes when a field changes its meaning
+// or goes away; new fields may come.
+type Report struct {
+	Version  int               `json:"v"`    // 1
+	Kind     string            `json:"kind"` // "report"
+	Run      Head              `json:"run"`
+	Baseline map[string]string `json:"baseline,omitempty"` // labels of the rows that others are compared with
+	Pivot    string            `json:"pivot,omitempty"`
+	Axes     []Axis            `json:"axes"`             // the labels that vary
+	Constant []Label           `json:"labels,omitempty"` // the labels that are the same for all rows
+	Metrics  []string          `json:"metrics"`          // the columns of a table; the rows have all
+	Changes  []string          `json:"changes"`          // the metrics whose differences a table shows
+	Sections []Section         `json:"sections"`
+	Notes    []Note            `json:"notes,omitempty"`
+	Warnings []string          `json:"warnings,omitempty"` // about the record itself
+
+	StepsDiffer bool `json:"-"` // rows need their step's name to be told apart, or can be told by it
+}
+
+// Section is the rows of one value of the pivot; without a pivot there is one section, with an empty value.
+type Section struct {
+	Value string `json:"value"`
+	Rows  []*Row `json:"rows"`
+}
+
+// Note is a footnote: the marks of one kind, with what to do about them.
+type Note struct {
+	Number int      `json:"number"`
+	Code   string   `json:"code"`
+	Column string   `json:"column,omitempty"` // the column whose head carries it; empty: the rows do
+	Lines  []string `json:"lines"`
+	Remedy string   `json:"remedy,omitempty"`
+}
+
+// NoteRef hangs a footnote on a figure of a row.
+type NoteRef struct {
+	Number int    `json:"number"`
+	Column string `json:"column,omitempty"` // a metric, or change.<metric>; empty: the row as a whole
+}
+
+// Rows gives all rows in the order of the sections.
+func (r *Report) Rows() []*Row {
+	var rows []*Row
+	for _, s := range r.Sections {
+		rows = append(rows, s.Rows...)
+	}
+	return rows
+}
+
+// NewReport groups the cells of a run by identity, sums up their repeats, compares them with their baselines and
+// collects the doubts about them. Name is how the run is called; warnings are those that Open gave.
+func NewReport(name string, run *Run, cells []Cell, warnings []string) *Report {
+	rows := groupRows(cells)
+	r := &Report{Version: 1, Kind: "report", Run: newHead(name, run, cells), Warnings: warnings}
+	r.Axes, r.Constant = axes(rows)
+	r.StepsDiffer = nameRows(rows, r.Axes)
+	r.Baseline = baselineOf(run.Report.Baseline, r.Axes)
+	r.compare(rows)
+	r.Sections = pivot(rows, run.Report.Pivot, r.Axes)
+	if len(r.Sections) > 1 || len(r.Sections) == 1 && r.Sections[0].Value != "" {
+		r.Pivot = run.Report.Pivot
+	}
+	r.Metrics = chooseMetrics(rows, run.Report.Metrics)
+	r.Changes = chooseChanges(rows, r.Metrics, len(run.Report.Metrics) > 0)
+	r.annotate()
+	return r
+}
+
+func newHead(name string, run *Run, cells []Cell) Head {
+	h := Head{
+		Name: name, Plan: run.Plan, PlanHash: run.PlanHash, Tool: run.Tool, Host: run.Host.Name, Status: run.Status,
+		Rehearsal: run.Rehearsal, Started: run.Started, CellsPlanned: run.Planned, Errors: run.Errors, Targets: targetTexts(run, cells),
+	}
+	end := run.Finished
+	for i := range cells {
+		if cells[i].Status == Complete {
+			h.CellsComplete++
+		}
+		if run.Finished.IsZero() && cells[i].Finished.After(end) {
+			end = cells[i].Finished
+		}
+	}
+	if end.After(run.Started) {
+		h.Elapsed = end.Sub(run.Started).Seconds()
+	}
+	return h
+}
+
+// targetTexts lists where SQL went, from run.json or, where that does not know, from the cells.
+func targetTexts(run *Run, cells []Cell) []string {
+	var texts []string
+	add := func(e Endpoint, version string) {
+		text := e.Address
+		if e.Database != "" {
+			text += "/" + e.Database
+		}
+		if version != "" {
+			text = strings.TrimSpace(text + " (" + version + ")")
+		}
+		if text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	for _, s := range run.Targets {
+		version := s.Version
+		if s.VersionComment != "" {
+			version += ", " + s.VersionComment
+		}
+		add(s.Endpoint, version)
+	}
+	if texts == nil {
+		for i := range cells {
+			add(cells[i].Target, cells[i].ServerVersion)
+		}
+	}
+	return texts
+}
+
+// baselineOf takes the plan's baseline; without one, the first value of the first label that varies.
+func baselineOf(wanted map[string]string, varying []Axis) map[string]string {
+	if len(wanted) > 0 {
+		return wanted
+	}
+	if len(varying) == 0 {
+		return nil
+	}
+	return map[string]string{varying[0].Name: varying[0].Values[0]}
+}
+
+// compare finds each row's baseline and takes the differences.
+func (r *Report) compare(rows []*Row) {
+	if len(r.Baseline) == 0 {
+		return
+	}
+	found := false
+	for _, row := range rows {
+		base := findBaseline(rows, row, r.Baseline)
+		if base == nil {
+			continue
+		}
+		found = true
+		row.Baseline, base.IsBaseline = base.Key, true
+		row.Changes = changes(base, row)
+	}
+	if !found {
+		r.Baseline = nil
+	}
+}
+
+// findBaseline gives the row whose labels are the baseline's and, for the rest, this row's: on the same path or, where
+// a plan is a page of steps with a name each, the only such row of the same workload.
+func findBaseline(rows []*Row, row *Row, baseline map[string]string) *Row {
+	var elsewhere []*Row
+	for _, b := range rows {
+		switch {
+		case !isBaseline(b, row, baseline):
+		case b == row:
+			return nil
+		case slices.Equal(b.Path, row.Path):
+			return b
+		case b.cells[0].Workload == row.cells[0].Workload:
+			elsewhere = append(elsewhere, b)
+		}
+	}
+	if len(elsewhere) == 1 {
+		return elsewhere[0]
+	}
+	return nil
+}
+
+func isBaseline(b, row *Row, baseline map[string]string) bool {
+	if len(b.Labels) != len(row.Labels) {
+		return false
+	}
+	for name, want := range baseline {
+		if v, ok := b.Label(name); !ok || v != want {
+			return false
+		}
+	}
+	for _, l := range row.Labels {
+		if _, ok := baseline[l.Name]; ok {
+			continue
+		}
+		if v, ok := b.Label(l.Name); !ok || v != l.Value {
+			return false
+		}
+	}
+	return true
+}
+
+func changes(base, row *Row) map[string]Change {
+	m := map[string]Change{}
+	for _, metric := range metrics {
+		old, ok1 := base.Values[metric.Name]
+		new, ok2 := row.Values[metric.Name]
+		if !ok1 || !ok2 {
+			continue
+		}
+		if c, ok := ChangeOf(old, new, metric.Better); ok {
+			m[metric.Name] = c
+		}
+	}
+	return m
+}
+
+// pivot makes a section of each value of a label, in the order in which they came.
+func pivot(rows []*Row, name string, varying []Axis) []Section {
+	i := slices.IndexFunc(varying, func(a Axis) bool { return a.Name == name })
+	if name == "" || i < 0 {
+		return []Section{{Rows: rows}}
+	}
+	var sections []Section
+	var rest []*Row
+	for _, value := range varying[i].Values {
+		sections = append(sections, Section{Value: value})
+	}
+	for _, r := range rows {
+		v, ok := r.Label(name)
+		if !ok {
+			rest = append(rest, r)
+			continue
+		}
+		s := &sections[slices.Index(varying[i].Values, v)]
+		s.Rows = append(s.Rows, r)
+	}
+	if rest != nil {
+		sections = append(sections, Section{Rows: rest})
+	}
+	return sections
+}
+
+// chooseMetrics takes the plan's columns; without them, those that suit what was run.
+func chooseMetrics(rows []*Row, wanted []string) []string {
+	if len(wanted) > 0 {
+		return slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { _, ok := MetricByName(name); return !ok })
+	}
+	names := []string{"tps", "qps", "writes", "reads", "errors", "restarts", "reconnects", "rows_per_read", "p50", "p95", "p99", "max"}
+	if hasRoles(rows) {
+		names = []string{"tps", "writes", "reads", "errors", "restarts", "reconnects", "rows_per_read",
+			"write_p50", "write_p95", "write_p99", "write_max", "read_p50", "read_p95", "read_p99", "read_max"}
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		applies := slices.ContainsFunc(rows, func(r *Row) bool { _, ok := r.Values[name]; return ok })
+		switch name {
+		case "tps", "errors":
+			return false
+		case "qps", "writes", "reads":
+			return !applies || sameEverywhere(rows, name, "tps")
+		case "restarts", "reconnects":
+			return !slices.ContainsFunc(rows, func(r *Row) bool {
+				return slices.ContainsFunc(r.Values[name].Samples, func(v float64) bool { return v > 0 })
+			})
+		}
+		return !applies
+	})
+}
+
+func hasRoles(rows []*Row) bool {
+	return slices.ContainsFunc(rows, func(r *Row) bool {
+		return slices.ContainsFunc(r.Clients, func(c RoleClients) bool { return c.Role != "" })
+	})
+}
+
+// sameEverywhere tells whether a metric only says again what another does.
+func sameEverywhere(rows []*Row, a, b string) bool {
+	return !slices.ContainsFunc(rows, func(r *Row) bool {
+		va, okA := r.Values[a]
+		vb, okB := r.Values[b]
+		return okA != okB || va.Center != vb.Center
+	})
+}
+
+// chooseChanges picks the metrics whose differences are worth a column: of a plan's own columns all that are better
+// one way, otherwise the rate and the 95th percentiles.
+func chooseChanges(rows []*Row, names []string, own bool) []string {
+	var list []string
+	for _, name := range names {
+		m, _ := MetricByName(name)
+		switch {
+		case m.Better == Neither, name == "errors", name == "restarts", name == "reconnects":
+			continue
+		case !own && name != "tps" && !strings.HasSuffix(name, "p95"):
+			continue
+		}
+		if slices.ContainsFunc(rows, func(r *Row) bool { _, ok := r.Changes[name]; return ok }) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// annotate collects the doubts about the rows and turns them into numbered footnotes.
+func (r *Report) annotate() {
+	notes := newNoteBook()
+	rows := r.Rows()
+	r.noteTable(notes, rows)
+	byKey := map[string]*Row{}
+	for _, row := range rows {
+		byKey[row.Key] = row
+	}
+	for _, s := range r.Sections {
+		for _, row := range s.Rows {
+			for _, c := range row.all {
+				for _, m := range mergeMarks(c.Marks, Check(c)) {
+					notes.add(row, m)
+				}
+			}
+			base, other := byKey[row.Baseline], "the baseline"
+			if base == nil && r.Baseline == nil && row != s.Rows[0] {
+				base, other = s.Rows[0], "the first row"
+			}
+			if base == nil {
+				continue
+			}
+			for _, m := range checkAgainst(row.cells[0], base.cells[0], other) {
+				notes.add(row, m)
+			}
+		}
+	}
+	r.Notes = notes.finish(rows)
+}
+
+// noteTable notes what is true of all differences alike.
+func (r *Report) noteTable(notes *noteBook, rows []*Row) {
+	if len(r.Changes) == 0 {
+		return
+	}
+	tested, untested, few := 0, 0, IntervalRepeats
+	for _, row := range rows {
+		for _, name := range r.Changes {
+			c, ok := row.Changes[name]
+			switch {
+			case ok && c.Tested:
+				tested++
+			case ok:
+				untested++
+			}
+		}
+		if row.Baseline != "" || row.IsBaseline {
+			few = min(few, row.Repeats)
+		}
+	}
+	column := "change." + r.Changes[0]
+	noteStatistics(notes, column, tested, untested, few)
+}
+
+// noteStatistics says how far differences can be trusted: with how few repeats, and how many chance alone gives.
+func noteStatistics(notes *noteBook, column string, tested, untested, few int) {
+	remedy := fmt.Sprintf("`repeat: %d` and `order: interleaved`", IntervalRepeats)
+	switch {
+	case untested > 0:
+		notes.addColumn(column, Mark{Code: MarkNoRepeats, Text: "without repeats a difference cannot be told from noise: these are plain ratios, no claim", Remedy: remedy})
+	case tested > 0 && few < TestRepeats:
+		notes.addColumn(column, Mark{Code: MarkFewRepeats, Text: fmt.Sprintf("fewer than %d repeats (as few as %d): a difference is significant with %d on both sides at the earliest, "+
+			"an interval takes %d; ~ is not significant", IntervalRepeats, few, TestRepeats, IntervalRepeats), Remedy: remedy})
+	case tested > 0 && few < IntervalRepeats:
+		notes.addColumn(column, Mark{Code: MarkFewRepeats,
+			Text: fmt.Sprintf("fewer than %d repeats (as few as %d): too few for a 95 %% interval", IntervalRepeats, few), Remedy: remedy})
+	}
+	if tested > 0 && few >= TestRepeats {
+		notes.addColumn(column, Mark{Code: MarkChance, Text: fmt.Sprintf("medians; ~ is not significant (Mann-Whitney U, p ≥ %.2f). Of the %d differences tested, chance alone makes about %.2g significant",
+			alpha, tested, alpha*float64(tested))})
+	}
+}
+
+// noteBook gathers marks by kind and numbers them in the order in which a reader meets them.
+type noteBook struct {
+	columns []Note
+	byCode  map[string]*rowNotes
+	order   []string
+}
+
+type rowNotes struct {
+	remedy string
+	texts  []string // distinct
+	rows   []*Row
+	byText map[string][]*Row
+	column map[*Row]string
+}
+
+func newNoteBook() *noteBook { return &noteBook{byCode: map[string]*rowNotes{}} }
+
+func (b *noteBook) addColumn(column string, m Mark) {
+	b.columns = append(b.columns, Note{Code: m.Code, Column: column, Lines: []string{m.Text}, Remedy: m.Remedy})
+}
+
+func (b *noteBook) add(row *Row, m Mark) {
+	n := b.byCode[m.Code]
+	if n == nil {
+		n = &rowNotes{remedy: m.Remedy, byText: map[string][]*Row{}, column: map[*Row]string{}}
+		b.byCode[m.Code], b.order = n, append(b.order, m.Code)
+	}
+	if n.byText[m.Text] == nil {
+		n.texts = append(n.texts, m.Text)
+	}
+	if !slices.Contains(n.byText[m.Text], row) {
+		n.byText[m.Text] = append(n.byText[m.Text], row)
+	}
+	if _, ok := n.column[row]; !ok {
+		n.rows, n.column[row] = append(n.rows, row), m.Metric
+	}
+}
+
+// noteLines is how many different texts of one kind of mark a footnote spells out.
+const noteLines = 4
+
+// finish numbers the notes and hangs them on their rows.
+func (b *noteBook) finish(rows []*Row) []Note {
+	notes := b.columns
+	for i := range notes {
+		notes[i].Number = i + 1
+	}
+	for _, code := range b.order {
+		n := b.byCode[code]
+		note := Note{Number: len(notes) + 1, Code: code, Remedy: n.remedy}
+		for i, text := range n.texts {
+			if i == noteLines && len(n.texts) > noteLines+1 {
+				note.Lines = append(note.Lines, fmt.Sprintf("and %d more", len(n.texts)-noteLines))
+				break
+			}
+			if len(rows) > 1 && len(n.texts) > 1 {
+				text = rowNames(n.byText[text]) + ": " + text
+			}
+			note.Lines = append(note.Lines, text)
+		}
+		notes = append(notes, note)
+		for _, row := range n.rows {
+			row.Notes = append(row.Notes, NoteRef{note.Number, n.column[row]})
+		}
+	}
+	for _, row := range rows {
+		slices.SortFunc(row.Notes, func(a, b NoteRef) int { return cmp.Compare(a.Number, b.Number) })
+	}
+	return notes
+}
+
+func rowNames(rows []*Row) string {
+	names := make([]string, 0, len(rows))
+	for i, r := range rows {
+		if i == noteLines && len(rows) > noteLines+1 {
+			names = append(names, fmt.Sprintf("%d more", len(rows)-noteLines))
+			break
+		}
+		names = append(names, r.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// metricNames lists all metrics by name.
+func metricNames() []string {
+	names := map[string]bool{}
+	for _, m := range metrics {
+		names[m.Name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}

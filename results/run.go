@@ -1,0 +1,83 @@
+package results
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// RunVersion is the version of run.json that this package writes. It reads this one and all before it.
+const RunVersion = 1
+
+// RunStatus tells how far a run came.
+type RunStatus string
+
+// The statuses of a run.
+const (
+	Running     RunStatus = "running"
+	Done        RunStatus = "done"
+	RunFailed   RunStatus = "failed"
+	Interrupted RunStatus = "interrupted"
+	// Killed is never written: it is what Open and List make of Running where no process holds the folder any more.
+	Killed RunStatus = "killed"
+)
+
+// Run is what is known about a run as a whole: the content of run.json.
+type Run struct {
+	Version int `json:"v"`
+
+	Plan     string          `json:"plan"`      // its name
+	PlanFile string          `json:"plan_file"` // the file's name as given
+	PlanText string          `json:"plan_text"`
+	PlanHash string          `json:"plan_sha256"` // of PlanText, hexadecimal
+	Resolved json.RawMessage `json:"resolved,omitempty"`
+
+	Tool     Tool              `json:"tool"`
+	Host     Host              `json:"host"`
+	Targets  []Server          `json:"targets,omitempty"`
+	Seed     uint64            `json:"seed"`
+	Settings map[string]string `json:"settings,omitempty"` // what the command line laid over the plan, without secrets
+
+	Status   RunStatus `json:"status"`
+	Started  time.Time `json:"started"`           // UTC
+	Finished time.Time `json:"finished,omitzero"` // UTC
+	Errors   []string  `json:"errors,omitempty"`
+
+	Rehearsal bool     `json:"rehearsal,omitempty"`
+	Planned   int      `json:"cells_planned"` // repeats counted one by one
+	Report    Settings `json:"report"`
+}
+
+// Settings is how the plan wants its results reported.
+type Settings struct {
+	Baseline map[string]string `json:"baseline,omitempty"` // label → the value that the others are compared with
+	Pivot    string            `json:"pivot,omitempty"`    // the label whose values get a table each
+	Metrics  []string          `json:"metrics,omitempty"`  // the columns; empty: those that suit the workload
+	Assert   []string          `json:"assert,omitempty"`   // expressions that hold for every cell
+}
+
+// Tool is the program that made the run.
+type Tool struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Go      string `json:"go"`
+}
+
+// Host is the machine that drove the load.
+type Host struct {
+	Name       string `json:"name"`
+	OS         string `json:"os"` // and architecture: linux/amd64
+	Kernel     string `json:"kernel,omitempty"`
+	CPU        string `json:"cpu,omitempty"` // the processor's name
+	CPUs       int    `json:"cpus"`
+	GOMAXPROCS int    `json:"gomaxprocs"`
+	Memory     int64  `json:"memory_bytes,omitempty"`
+}
+
+// Server is a target as it was met.
+type Server struct {
+	Endpoint
+	Name           string            `json:"name,omitempty"`
+	Version        string            `json:"version,omitempty"`
+	VersionComment string            `json:"version_comment,omitempty"`
+	Variables      map[string]string `json:"variables,omitempty"` // SHOW GLOBAL VARIABLES
+}

@@ -1,0 +1,28 @@
+package localserver
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// attributes lets the kernel send SIGTERM to the server when the thread that started it ends, which process.run keeps
+// for the server's life: when benchplan is killed. The kernel forgets that when a process changes its user, which is
+// why root starts the server with --user=root.
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}
+
+// commandLine gives the arguments of a running process; none where it has ended or is not this user's to see.
+func commandLine(pid int) []string {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil {
+		return nil
+	}
+	var args []string
+	for arg := range bytes.SplitSeq(bytes.TrimSuffix(text, []byte{0}), []byte{0}) {
+		args = append(args, string(arg))
+	}
+	return args
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package localserver
+
+import "syscall"
+
+func attributes() *syscall.SysProcAttr { return nil }
+
+func commandLine(int) []string { return nil }

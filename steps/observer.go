@@ -1,0 +1,34 @@
+package steps
+
+import (
+	"time"
+
+	"benchplan/plan"
+	"benchplan/results"
+	"benchplan/workloads/engine"
+	"benchplan/workloads/tables"
+)
+
+// Observer is told what happens while a plan runs. Its methods are called one at a time.
+type Observer interface {
+	// Start is told once, before the first step.
+	Start(folder string, summary plan.Summary)
+	// Step is told when a step begins in one cell; try counts from 1.
+	Step(s *plan.Scope, try int)
+	// StepDone is told when it ended, after its last try.
+	StepDone(s *plan.Scope, took time.Duration, err error)
+	// Cell is told when the load of a cell begins: the seq-th of planned, lasting least at the least.
+	Cell(s *plan.Scope, seq, planned int, least time.Duration)
+	// Load is told once a second what the load of the cell does.
+	Load(engine.Snapshot)
+	// CellDone is told when the record of a cell is on disk.
+	CellDone(c *results.Cell)
+	// Filling is told how far the tables are filled.
+	Filling(done, total int64)
+	// Prepared is told once they are.
+	Prepared(tables.Report)
+	// Note is told what a person should know and what is no error.
+	Note(text string)
+	// Finally is told when the finally of a group begins because something went wrong.
+	Finally(cause error)
+}

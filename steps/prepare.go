@@ -1,0 +1,78 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"benchplan/plan"
+	"benchplan/workloads"
+	"benchplan/workloads/tables"
+)
+
+// prepareSpec says how the tables of the scope are made.
+type prepareSpec struct {
+	Method  string `key:"method" default:"auto" enum:"auto|insert|load_data" doc:"load_data: LOAD DATA LOCAL; insert: INSERT of many rows; auto: the first that the server takes"`
+	Threads int    `key:"threads" default:"0" min:"0" max:"1000" unit:"connections" doc:"connections that load at once; 0: twice the processors, at most 16"`
+	Reuse   bool   `key:"reuse" default:"off" doc:"keep tables that are already as wanted: same definition, seed and number of rows"`
+}
+
+func prepareKind() Kind {
+	return checked(define("makes the tables of the scope and fills them", doPrepare), func(_ *prepareSpec, in plan.Place) []plan.Problem {
+		return checkTables(in)
+	})
+}
+
+// checkTables says what is wrong with the tables that a step is to work on.
+func checkTables(in plan.Place) []plan.Problem {
+	if in.BadTables {
+		return nil // reported where they stand
+	}
+	if in.Tables == nil {
+		return []plan.Problem{problem("", errNoTables.Error())}
+	}
+	schema, ok := workloads.Schemas()[in.Tables.Schema]
+	if !ok {
+		return nil
+	}
+	if err := schema.Check(*in.Tables); err != nil {
+		return []plan.Problem{problem("", "tables: "+err.Error())}
+	}
+	return nil
+}
+
+func doPrepare(ctx context.Context, c *Call, spec *prepareSpec) (map[string]any, error) {
+	conn, t, wanted, err := c.data(ctx)
+	if err != nil {
+		return nil, err
+	}
+	connector, err := conn.connector(t.Database)
+	if err != nil {
+		return nil, err
+	}
+	schema := workloads.Schemas()[wanted.Schema]
+	options := tables.PrepareOptions{
+		Method: tables.Method(spec.Method), Threads: spec.Threads, Reuse: spec.Reuse,
+		Force: c.run.Force || conn.private != nil, Seed: uint64(c.run.Plan.Seed),
+	}
+	report, err := tables.Prepare(ctx, connector, schema, *wanted, options, c.run.Observer.Filling)
+	if err != nil {
+		return nil, c.tablesError(ctx, conn, err)
+	}
+	c.run.expected.prepared(conn, t.Database, tables.Names(schema, *wanted), int64(wanted.Rows))
+	c.Log.Info("prepared", "tables", report.Tables, "reused", report.Reused, "rows", report.Rows, "bytes", report.Bytes, "method", report.Method, "ms", report.Elapsed.Milliseconds())
+	c.run.Observer.Prepared(report)
+	return nil, nil
+}
+
+// tablesError adds what to do to the errors of making and dropping tables.
+func (c *Call) tablesError(ctx context.Context, conn *connection, err error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return err
+	}
+	err = conn.advise(err)
+	if errors.Is(err, tables.ErrForeign) {
+		return fmt.Errorf("%w: %w", err, errNoRetry)
+	}
+	return err
+}

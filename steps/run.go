@@ -1,0 +1,340 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"benchplan/plan"
+	"benchplan/results"
+	"benchplan/workloads"
+	"benchplan/workloads/engine"
+)
+
+// runSpec is the load of one cell. The workload's own options stand beside these.
+type runSpec struct {
+	Workload string            `key:"workload" required:"true" doc:"the load; benchplan workloads lists them with their options"`
+	Threads  threads           `key:"threads" doc:"clients, one connection each: a number, or by role as in {write: 64, read: 0}, where a role that is not named has none; left out, the workload's own"`
+	Duration plan.Duration     `key:"duration" doc:"measured time; with events too, whichever comes first"`
+	Events   plan.Count        `key:"events" doc:"number of events over all clients; it is exact"`
+	Warmup   plan.Duration     `key:"warmup" doc:"time before anything is counted"`
+	Interval plan.Duration     `key:"interval" default:"1s" min:"1s" doc:"how often progress is shown"`
+	PSMode   string            `key:"ps_mode" enum:"auto|disable" doc:"auto: prepared statements; disable: text; left out, the workload's own"`
+	OnError  map[string]string `key:"on_error" doc:"what follows an error, by its number or by default: stop, restart, count or reconnect; as in {1105: count, default: stop}"`
+	Options  any               `key:"-" more:"workload"`
+}
+
+// threads is a number of clients, or one for each role.
+type threads struct {
+	All   int            `key:"all" short:"true" min:"1" max:"100000" unit:"clients" doc:"clients of a workload without roles"`
+	Roles map[string]int `key:"*" doc:"clients by role"`
+}
+
+func runKind() Kind {
+	k := define("runs a workload: one cell of the comparison", doRun)
+	k.Load = true
+	for _, m := range results.Metrics() {
+		k.Yields = append(k.Yields, m.Name)
+	}
+	k = lasting(k, func(spec *runSpec) time.Duration { return spec.Warmup.D() + spec.Duration.D() })
+	return checked(k, checkRun)
+}
+
+func checkRun(spec *runSpec, in plan.Place) []plan.Problem {
+	definition, ok := workloads.Families()[spec.Workload]
+	if !ok {
+		return nil // told by the reading
+	}
+	var found []plan.Problem
+	clients, problems := spec.clients(definition)
+	found = append(found, problems...)
+	if len(problems) == 0 {
+		order, problems := spec.order(definition, clients)
+		found = append(found, problems...)
+		if len(problems) == 0 {
+			if err := order.Validate(); err != nil {
+				found = append(found, problem("", err.Error()))
+			}
+		}
+	}
+	if definition.Schema == "" || in.BadTables {
+		return found
+	}
+	if in.Tables == nil {
+		return append(found, problem("", errNoTables.Error()))
+	}
+	if in.Tables.Schema != definition.Schema {
+		return append(found, problem("workload", fmt.Sprintf("%s works on tables of the schema %s; these are of %s", spec.Workload, definition.Schema, in.Tables.Schema)))
+	}
+	if definition.Check != nil {
+		if err := definition.Check(spec.Options, *in.Tables); err != nil {
+			found = append(found, problem("workload", err.Error()))
+		}
+	}
+	return found
+}
+
+// clients gives the number of clients of each role, in the workload's order of roles.
+func (s *runSpec) clients(d engine.Definition) ([]engine.RoleClients, []plan.Problem) {
+	if len(d.Roles) == 0 {
+		if len(s.Threads.Roles) > 0 {
+			return nil, []plan.Problem{problem("threads", fmt.Sprintf("%s has no roles: threads takes a number", s.Workload))}
+		}
+		return []engine.RoleClients{{Count: max(s.Threads.All, 1)}}, nil
+	}
+	var names []string
+	for _, role := range d.Roles {
+		names = append(names, role.Name)
+	}
+	if s.Threads.All > 0 {
+		return nil, []plan.Problem{problem("threads", fmt.Sprintf("%s has the roles %s: say how many of each, as in {%s: %d}", s.Workload, strings.Join(names, " "), names[0], s.Threads.All))}
+	}
+	var problems []plan.Problem
+	for _, name := range sortedKeys(s.Threads.Roles) {
+		if !slices.Contains(names, name) {
+			problems = append(problems, problem("threads."+name, fmt.Sprintf("%s has no role %q (it has: %s)", s.Workload, name, strings.Join(names, " "))))
+		} else if n := s.Threads.Roles[name]; n < 0 || n > 100_000 {
+			problems = append(problems, problem("threads."+name, fmt.Sprintf("%d clients are not possible", n)))
+		}
+	}
+	var out []engine.RoleClients
+	for _, role := range d.Roles {
+		n := role.Clients
+		if len(s.Threads.Roles) > 0 {
+			n = s.Threads.Roles[role.Name]
+		}
+		out = append(out, engine.RoleClients{Role: role.Name, Count: n})
+	}
+	return out, problems
+}
+
+// order gives what the engine has to run.
+func (s *runSpec) order(d engine.Definition, clients []engine.RoleClients) (engine.Order, []plan.Problem) {
+	o := engine.Order{
+		Workload: s.Workload, Clients: clients, Duration: s.Duration, Events: s.Events, Warmup: s.Warmup, Interval: s.Interval,
+		PSMode: d.PSMode, OnError: map[int]engine.Action{},
+	}
+	if s.PSMode != "" {
+		o.PSMode = engine.PSMode(s.PSMode)
+	}
+	var problems []plan.Problem
+	for _, key := range sortedKeys(s.OnError) {
+		action := engine.Action(s.OnError[key])
+		if !slices.Contains(engine.Actions, action) {
+			problems = append(problems, problem("on_error."+key, fmt.Sprintf("%q is not one of: %s", action, joinActions())))
+			continue
+		}
+		if key == "default" {
+			o.OnErrorDefault = action
+			continue
+		}
+		code, err := strconv.ParseUint(key, 10, 16)
+		if err != nil || code == 0 {
+			problems = append(problems, problem("on_error."+key, fmt.Sprintf("%q is neither the number of an error nor default", key)))
+			continue
+		}
+		o.OnError[int(code)] = action
+	}
+	return o, problems
+}
+
+func joinActions() string {
+	var out []string
+	for _, a := range engine.Actions {
+		out = append(out, string(a))
+	}
+	return strings.Join(out, ", ")
+}
+
+// rehearsed cuts an order to what trying a plan needs.
+func rehearsed(o engine.Order) engine.Order {
+	o.Duration, o.Warmup = rehearsedDuration(o.Duration), rehearsedDuration(o.Warmup)
+	o.Events = rehearsedCount(o.Events)
+	left := rehearsedClients
+	for i := range o.Clients {
+		o.Clients[i].Count = min(o.Clients[i].Count, left)
+		left -= o.Clients[i].Count
+	}
+	return o
+}
+
+func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) {
+	definition := workloads.Families()[spec.Workload]
+	conn, t, data, err := c.data(ctx)
+	if err != nil {
+		return nil, err
+	}
+	clients, problems := spec.clients(definition)
+	order, more := spec.order(definition, clients)
+	if problems = append(problems, more...); len(problems) > 0 {
+		return nil, errors.New(problems[0].Message) // told by the check, unless a value came from an earlier step
+	}
+	if c.run.Rehearse {
+		order = rehearsed(order)
+	}
+	order.Seed = c.run.cellSeed(c.Scope)
+	workload, err := definition.New(spec.Options, *data, byRole(order.Clients))
+	if err != nil {
+		return nil, err
+	}
+	connector, err := conn.connector(t.Database)
+	if err != nil {
+		return nil, err
+	}
+	c.run.seq++
+	cell := c.record(spec, order, conn, t, data)
+	c.run.Observer.Cell(c.Scope, cell.Seq, c.run.Plan.Summary.Cells, order.Warmup.D()+order.Duration.D())
+	limited, stop := conn.whileAlive(ctx)
+	cell.Outcome, err = engine.Run(limited, connector, workload, order, c.run.Observer.Load)
+	stop()
+	cell.Finished = time.Now().UTC()
+	c.run.expected.changed(conn, t.Database, cell.Outcome.Ledger)
+	err = c.conclude(ctx, conn, &cell, err)
+	if cell.Outcome.Stopped == "" { // it never began: there is nothing to keep
+		return nil, err
+	}
+	if failed := c.run.Writer.Append(&cell); failed != nil {
+		return nil, errors.Join(err, failed)
+	}
+	c.run.Observer.CellDone(&cell)
+	return figures(&cell), err
+}
+
+// conclude sets the status of the record and gives the error of the step.
+func (c *Call) conclude(ctx context.Context, conn *connection, cell *results.Cell, err error) error {
+	cell.Status = results.Complete
+	switch {
+	case ctx.Err() != nil:
+		cell.Status = results.Partial
+		err = ctx.Err()
+	case err != nil:
+		cell.Status = results.Failed
+		if cell.Outcome.Stopped != "" {
+			cell.Outcome.Stopped = results.ByError
+		}
+		err = conn.advise(err)
+	}
+	if err != nil {
+		cell.Error = c.run.Mask(err.Error())
+	}
+	return err
+}
+
+// whileAlive gives a context that also ends when the connection's private server ends by itself: then there is nobody to wait for.
+func (c *connection) whileAlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithCancel(ctx)
+	if c.private == nil {
+		return limited, cancel
+	}
+	exited := c.private.Exited()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-exited:
+			cancel()
+		case <-limited.Done():
+		}
+	}()
+	return limited, func() { cancel(); <-done }
+}
+
+// record begins the record of the cell.
+func (c *Call) record(spec *runSpec, o engine.Order, conn *connection, t *plan.Target, data *plan.Tables) results.Cell {
+	s := c.Scope
+	labels := make([]results.Label, len(s.Labels()))
+	for i, l := range s.Labels() {
+		labels[i] = results.Label(l)
+	}
+	endpoint := conn.endpoint()
+	endpoint.Database = t.Database
+	return results.Cell{
+		Path: s.Path(), Labels: labels, Repeat: s.Repeat(), Round: s.Repeat(), Seq: c.run.seq, Position: s.At(),
+		Workload: spec.Workload, Options: cellOptions(spec, o), Tables: *data, Clients: byRole(o.Clients),
+		Target: endpoint, ServerVersion: conn.server.Version,
+		Wanted:  results.Wanted{Duration: o.Duration, Events: int64(o.Events), Warmup: o.Warmup},
+		Started: time.Now().UTC(), Attributes: c.run.attributes(s),
+	}
+}
+
+// cellOptions are the workload's options and how its statements are sent and its errors met.
+func cellOptions(spec *runSpec, o engine.Order) map[string]any {
+	out := plan.Settings(spec.Options)
+	if out == nil {
+		out = map[string]any{}
+	}
+	out["ps_mode"] = o.PSMode
+	out["seed"] = strconv.FormatUint(o.Seed, 10)
+	if len(spec.OnError) > 0 {
+		out["on_error"] = spec.OnError
+	}
+	return out
+}
+
+func byRole(clients []engine.RoleClients) map[string]int {
+	out := make(map[string]int, len(clients))
+	for _, r := range clients {
+		out[r.Role] = r.Count
+	}
+	return out
+}
+
+// cellSeed gives each cell, and each of its repeats, random numbers of its own that depend on nothing else: neither on the order
+// of the cells nor on which were run before.
+func (r *run) cellSeed(s *plan.Scope) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d\x00%s\x00%d", r.Seed, s.Identity(), s.Repeat())
+	return h.Sum64()
+}
+
+// figures are the metrics of a cell, for asserts and later steps.
+func figures(cell *results.Cell) map[string]any {
+	out := map[string]any{}
+	for _, m := range results.Metrics() {
+		out[m.Name] = nil
+		if v, ok := m.Value(cell); ok {
+			out[m.Name] = v
+		}
+	}
+	return out
+}
+
+// largestDemand walks the plan for what its largest cell needs of a server: connections, and prepared statements over all of them.
+func largestDemand(p *plan.Plan, rehearse bool) demand {
+	var d demand
+	p.Walk(func(v plan.Visit) {
+		spec, ok := v.Spec.(*runSpec)
+		if !ok || v.Unknown {
+			return
+		}
+		definition := workloads.Families()[spec.Workload]
+		clients, problems := spec.clients(definition)
+		order, more := spec.order(definition, clients)
+		data, err := v.Scope.Tables()
+		if len(problems)+len(more) > 0 || err != nil || data == nil {
+			return
+		}
+		if rehearse {
+			order = rehearsed(order)
+		}
+		d.connections = max(d.connections, order.Total())
+		if order.PSMode == engine.PSDisable {
+			return
+		}
+		workload, err := definition.New(spec.Options, *data, byRole(order.Clients))
+		if err != nil {
+			return
+		}
+		statements := 0
+		for _, role := range order.Clients {
+			statements += role.Count * len(workload.Templates(role.Role))
+		}
+		d.statements = max(d.statements, statements)
+	})
+	return d
+}

@@ -1,0 +1,105 @@
+package steps
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"benchplan/plan"
+)
+
+// maxOutput is the most of a command's output that is kept.
+const maxOutput = 1 << 20
+
+// shellSpec is one command, given to sh.
+type shellSpec struct {
+	Command plan.Text            `key:"command" short:"true" required:"true" doc:"what sh executes"`
+	Env     map[string]plan.Text `key:"env" doc:"environment variables; the place for a secret, which would be seen in a command"`
+	Dir     string               `key:"dir" doc:"folder to be in; from the plan's folder, which is the default"`
+	Stdin   *plan.Text           `key:"stdin" doc:"standard input"`
+}
+
+func shellKind() Kind {
+	k := define("executes a command on this machine; only with --allow-shell", doShell)
+	k.Yields = []string{"stdout"}
+	k.Shell = true
+	return checked(k, func(spec *shellSpec, _ plan.Place) []plan.Problem {
+		if spec.Command.Secret() {
+			return []plan.Problem{problem("command", "a secret in a command is seen by everybody in the list of processes; put it into env: {NAME: \"${{ secrets.… }}\"} and write $NAME here")}
+		}
+		return nil
+	})
+}
+
+func doShell(ctx context.Context, c *Call, spec *shellSpec) (map[string]any, error) {
+	if c.run.Rehearse {
+		c.unchecked = true
+		c.note("rehearsal: skipped the shell step at %s", c.Scope.At())
+		return map[string]any{"stdout": ""}, nil
+	}
+	command := exec.CommandContext(ctx, "sh", "-c", spec.Command.Reveal())
+	command.Dir = filepath.Dir(c.run.Plan.Source.Name)
+	if spec.Dir != "" {
+		command.Dir = filepath.Join(command.Dir, spec.Dir)
+		if filepath.IsAbs(spec.Dir) {
+			command.Dir = spec.Dir
+		}
+	}
+	command.Env = os.Environ()
+	for name, value := range spec.Env {
+		command.Env = append(command.Env, name+"="+value.Reveal())
+	}
+	if spec.Stdin != nil {
+		command.Stdin = strings.NewReader(spec.Stdin.Reveal())
+	}
+	stdout, stderr := &bounded{}, &bounded{}
+	command.Stdout, command.Stderr = stdout, stderr
+	endGroup(command)
+	command.WaitDelay = 5 * time.Second // a child that keeps the pipes open does not keep us
+	err := command.Run()
+	out, mistakes := stdout.text(c.run.Mask), stderr.text(c.run.Mask)
+	c.Log.Info("shell", "command", spec.Command.String(), "stdout", out, "stderr", mistakes)
+	yields := map[string]any{"stdout": stdout.String()}
+	if ctx.Err() != nil {
+		return yields, fmt.Errorf("the command was ended: %w", context.Cause(ctx))
+	}
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
+		return yields, nil
+	}
+	if text := lastLines(mistakes, 5); text != "" {
+		return yields, fmt.Errorf("%w: %s", err, text)
+	}
+	return yields, err
+}
+
+// bounded keeps the first part of what is written to it and takes the rest without keeping it.
+type bounded struct {
+	bytes.Buffer
+	lost int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	keep := min(len(p), maxOutput-b.Len())
+	b.Buffer.Write(p[:keep])
+	b.lost += len(p) - keep
+	return len(p), nil
+}
+
+func (b *bounded) text(mask func(string) string) string {
+	s := mask(strings.ToValidUTF8(b.String(), "\uFFFD"))
+	if b.lost > 0 {
+		s += fmt.Sprintf("… (%d bytes more)", b.lost)
+	}
+	return s
+}
+
+func lastLines(s string, n int) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

@@ -1,0 +1,180 @@
+// Package target turns a plan's target into connections: the driver's configuration with its encryption, the server's
+// identity, and errors that say what to do. It knows no steps and no load.
+package target
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"benchplan/plan"
+	"benchplan/results"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// Name is how messages and records call a target: host:port, or the path of its socket.
+func Name(t *plan.Target) string {
+	if t.Socket != "" {
+		return t.Socket
+	}
+	return withPort(t.Address)
+}
+
+func withPort(address string) string {
+	if _, _, err := net.SplitHostPort(address); err == nil {
+		return address
+	}
+	return net.JoinHostPort(strings.Trim(address, "[]"), "3306")
+}
+
+// Config gives the driver's configuration of a target, with no database selected. The error says which file of its TLS
+// options cannot be used.
+func Config(t *plan.Target) (*mysql.Config, error) {
+	c := mysql.NewConfig()
+	c.User, c.Passwd = t.User.Reveal(), t.Password.Reveal()
+	c.Net, c.Addr = "tcp", withPort(t.Address)
+	if t.Socket != "" {
+		c.Net, c.Addr = "unix", t.Socket
+	}
+	c.Timeout = t.ConnectTimeout.D()
+	c.AllowCleartextPasswords = t.AllowCleartext
+	c.AllowOldPasswords = t.AllowOldPasswords
+	c.Params = t.Params
+	c.Logger = &mysql.NopLogger{}
+	var err error
+	if c.TLS, c.AllowFallbackToPlaintext, err = encryption(t); err != nil {
+		return nil, fmt.Errorf("target %s: tls: %w", Name(t), err)
+	}
+	return c, nil
+}
+
+// encryption gives the TLS configuration, nil for none, and whether to do without where the server has none.
+func encryption(t *plan.Target) (c *tls.Config, fallback bool, err error) {
+	o := t.TLS
+	if o == nil || o.Mode == "false" || o.Mode == "off" {
+		return nil, false, nil
+	}
+	c = &tls.Config{ServerName: o.ServerName, InsecureSkipVerify: o.SkipVerify || o.Mode == "preferred", MinVersion: tls.VersionTLS12}
+	if c.ServerName == "" && t.Socket == "" {
+		c.ServerName, _, _ = net.SplitHostPort(withPort(t.Address))
+	}
+	if o.CA != "" {
+		if c.RootCAs, err = Pool(o.CA); err != nil {
+			return nil, false, err
+		}
+	}
+	if o.Cert != "" || o.Key != "" {
+		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+		if err != nil {
+			return nil, false, fmt.Errorf("client certificate: %w", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, o.Mode == "preferred", nil
+}
+
+// Pool reads the certificates to trust from a PEM file.
+func Pool(file string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("ca: %s holds no certificate in PEM form", file)
+	}
+	return pool, nil
+}
+
+// Identify asks a server who it is. A server that does not know a question is fine: the field stays empty.
+func Identify(ctx context.Context, db *sql.DB) results.Server {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	var s results.Server
+	_ = db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&s.Version)
+	_ = db.QueryRowContext(ctx, "SELECT @@version_comment").Scan(&s.VersionComment)
+	s.Variables, _ = Variables(ctx, db)
+	return s
+}
+
+// Variables gives what SHOW GLOBAL VARIABLES tells.
+func Variables(ctx context.Context, db *sql.DB) (map[string]string, error) {
+	rows, err := db.QueryContext(ctx, "SHOW GLOBAL VARIABLES")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[string]string{}
+	for rows.Next() {
+		var name string
+		var value sql.NullString
+		if err := rows.Scan(&name, &value); err != nil {
+			return nil, err
+		}
+		out[name] = value.String
+	}
+	return out, rows.Err()
+}
+
+// Advise adds to the error of a connection which target it was and what to do. Wrapped errors stay reachable.
+func Advise(t *plan.Target, err error) error {
+	if err == nil {
+		return nil
+	}
+	name := Name(t)
+	if remedy := remedy(t, err); remedy != "" {
+		return fmt.Errorf("target %s: %w: %s", name, err, remedy)
+	}
+	return fmt.Errorf("target %s: %w", name, err)
+}
+
+func remedy(t *plan.Target, err error) string {
+	var dns *net.DNSError
+	var server *mysql.MySQLError
+	var verify *tls.CertificateVerificationError
+	var timeout net.Error
+	switch {
+	case errors.As(err, &dns):
+		return "the host name is not known; check the target's address"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens there; check the target's address and that the server runs"
+	case errors.Is(err, syscall.ENOENT) && t.Socket != "":
+		return "there is no such socket; check the target's socket and that the server runs"
+	case errors.As(err, &verify):
+		return "the server's certificate is not trusted; name its authority by tls: {ca: FILE}, or its name by tls: {server_name: NAME}"
+	case errors.Is(err, mysql.ErrNoTLS):
+		return "the server offers no TLS; set tls: preferred or leave it out"
+	case errors.Is(err, mysql.ErrCleartextPassword):
+		return "the server asks for the password in clear; allow that by allow_cleartext_password: true, with tls only"
+	case errors.Is(err, mysql.ErrOldPassword):
+		return "the account has a password of before MySQL 4.1; allow that by allow_old_passwords: true"
+	case errors.As(err, &server):
+		return serverRemedy(t, int(server.Number))
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Sprintf("no answer within the connect_timeout of %s", t.ConnectTimeout)
+	}
+	return ""
+}
+
+func serverRemedy(t *plan.Target, code int) string {
+	switch code {
+	case 1045, 1044, 1698:
+		return "check the target's user and password, and what the account may do from this host"
+	case 1049:
+		return fmt.Sprintf("the database %q is not there; make it by a step `database: create`", t.Database)
+	case 1040, 1203:
+		return "the server takes no more connections"
+	case 1130:
+		return "the server lets no connection in from this host"
+	}
+	return ""
+}

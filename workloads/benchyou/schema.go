@@ -1,0 +1,82 @@
+package benchyou
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"benchplan/plan"
+	"benchplan/workloads/engine"
+	"benchplan/workloads/tables"
+)
+
+// SchemaName is the name of benchyou's tables in a plan.
+const SchemaName = "benchyou"
+
+// Schema is benchyou's tables: benchyou0, benchyou1, … Other than benchyou, prepare can fill them: ids 1 to rows.
+type Schema struct{}
+
+var _ tables.Schema = Schema{}
+
+// Doc implements tables.Schema.
+func (Schema) Doc() string {
+	return "benchyou's tables benchyou0, benchyou1, …: id, an indexed number k, and two texts of 119 and 59 characters"
+}
+
+// Options implements tables.Schema: there are none.
+func (Schema) Options() any { return nil }
+
+// Check implements tables.Schema: anything goes.
+func (Schema) Check(plan.Tables) error { return nil }
+
+// Table implements tables.Schema.
+func (Schema) Table(_ plan.Tables, i int) string { return tableName(i) }
+
+func tableName(i int) string { return fmt.Sprintf("benchyou%d", i) }
+
+// Body implements tables.Schema.
+func (Schema) Body(plan.Tables, int) string {
+	return "id bigint unsigned NOT NULL AUTO_INCREMENT, k bigint unsigned NOT NULL DEFAULT '0', " +
+		"c char(120) NOT NULL DEFAULT '', pad char(60) NOT NULL DEFAULT '', PRIMARY KEY (id), KEY k_1 (k)"
+}
+
+// Indexes implements tables.Schema: they are all made with the table.
+func (Schema) Indexes(plan.Tables, int) []tables.Index { return nil }
+
+// Columns implements tables.Schema.
+func (Schema) Columns(plan.Tables) []string { return []string{"id", "k", "c", "pad"} }
+
+// Row implements tables.Schema.
+func (Schema) Row(row *engine.Args, _ plan.Tables, _ int, n int64, random *rand.Rand) {
+	row.Int(n)
+	row.Int(random.Int64N(math.MaxInt64))
+	addText(row, random, groupsOfC)
+	addText(row, random, groupsOfPad)
+}
+
+// c and pad are groups of eleven random digits, joined by hyphens.
+const (
+	groupsOfC     = 10
+	groupsOfPad   = 5
+	digitsInGroup = 11
+)
+
+func addText(args *engine.Args, random *rand.Rand, groups int) {
+	args.Text(func(dst []byte) []byte { return appendGroups(dst, random, groups) })
+}
+
+func appendGroups(dst []byte, random *rand.Rand, groups int) []byte {
+	for g := range groups {
+		if g > 0 {
+			dst = append(dst, '-')
+		}
+		var digits [digitsInGroup]byte
+		v := random.Uint64N(100_000_000_000)
+		for i := digitsInGroup - 1; i >= 0; i-- {
+			digits[i] = '0' + byte(v%10)
+			v /= 10
+		}
+		dst = append(dst, digits[:]...)
+	}
+	return dst
+}

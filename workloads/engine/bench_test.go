@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"database/sql/driver"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"benchplan/results"
+)
+
+// idle is a driver whose server answers at once: what is left is the engine's own work.
+type idle struct{}
+
+func (idle) Connect(ctx context.Context) (driver.Conn, error) {
+	ctx.Value(wireKey{}).(*wire).attach(io.NopCloser(nil))
+	return idle{}, nil
+}
+func (idle) Driver() driver.Driver                                       { return nil }
+func (idle) Prepare(string) (driver.Stmt, error)                         { return idle{}, nil }
+func (idle) PrepareContext(context.Context, string) (driver.Stmt, error) { return idle{}, nil }
+func (idle) Close() error                                                { return nil }
+func (idle) Begin() (driver.Tx, error)                                   { return nil, driver.ErrSkip }
+func (idle) NumInput() int                                               { return -1 }
+func (idle) Columns() []string                                           { return nil }
+func (idle) Next([]driver.Value) error                                   { return io.EOF }
+func (idle) Exec([]driver.Value) (driver.Result, error)                  { return idle{}, nil }
+func (idle) Query([]driver.Value) (driver.Rows, error)                   { return idle{}, nil }
+func (idle) LastInsertId() (int64, error)                                { return 0, nil }
+func (idle) RowsAffected() (int64, error)                                { return 1, nil }
+func (idle) ExecContext(context.Context, string, []driver.NamedValue) (driver.Result, error) {
+	return idle{}, nil
+}
+func (idle) QueryContext(context.Context, string, []driver.NamedValue) (driver.Rows, error) {
+	return idle{}, nil
+}
+
+// lookups is a workload of one statement with an integer and a text.
+type lookups struct{ class results.Class }
+
+func (lookups) Templates(string) []string { return []string{"SELECT c FROM t WHERE id=? AND c<>?"} }
+
+func (l lookups) Client(_ string, _, _ int, random *rand.Rand) Client {
+	return &lookup{class: l.class, random: random, text: func(dst []byte) []byte { return append(dst, "a text of some length"...) }}
+}
+
+type lookup struct {
+	class  results.Class
+	random *rand.Rand
+	text   func([]byte) []byte
+}
+
+func (l *lookup) Next(s *Statement) {
+	s.Class, s.Last = l.class, true
+	s.Args.Int(l.random.Int64N(1_000_000))
+	s.Args.Text(l.text)
+}
+func (l *lookup) Done(int64, int64)          {}
+func (l *lookup) Undo(*Statement, bool) bool { return false }
+
+// BenchmarkStatement measures the engine's own cost of a statement, all clients on GOMAXPROCS processors.
+func BenchmarkStatement(b *testing.B) {
+	for _, mode := range []PSMode{PSDisable, PSAuto} {
+		for _, class := range []results.Class{results.Read, results.Write} {
+			b.Run(string(mode)+"/"+string(class), func(b *testing.B) {
+				r := newRun(idle{}, lookups{class}, Order{Clients: []RoleClients{{Count: 1}}, Events: 1, PSMode: mode})
+				if err := r.connect(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				r.cell.budget = int64(b.N)
+				r.clock.base = time.Now()
+				b.ReportAllocs()
+				b.ResetTimer()
+				r.runners[0].drive(b.Context())
+			})
+		}
+	}
+}
+
+func TestTheEngineAllocatesNothingPerStatement(t *testing.T) {
+	r := newRun(idle{}, lookups{results.Read}, Order{Clients: []RoleClients{{Count: 1}}, Events: 1, PSMode: PSDisable})
+	if err := r.connect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.clock.base = time.Now()
+	client := r.runners[0]
+	n := testing.AllocsPerRun(10, func() {
+		r.cell.budget = 1000
+		r.cell.tickets.Store(0)
+		client.drive(t.Context())
+	})
+	if got := r.tally.shards[0].roles[0].TotalCount(); got != 11_000 {
+		t.Fatalf("%d events", got)
+	}
+	// A call has a few; its thousand statements have none.
+	if n > 10 {
+		t.Errorf("%v allocations in 1000 statements", n)
+	}
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"benchplan/plan"
+)
+
+// Order is what one cell has to run, beside the workload's own options. It is plain data that can be stored and sent.
+type Order struct {
+	Workload string        `json:"workload"`
+	Clients  []RoleClients `json:"clients"`
+	// Duration is the measured time; 0 for no limit. With Events too, whichever comes first ends the cell.
+	Duration plan.Duration `json:"duration,omitempty"`
+	// Events is how many events the measured part has, over all clients; 0 for no limit. It is exact: an event takes one
+	// of so many tickets before it begins. An event that a policy of Count ends as failed has used up its ticket, so the
+	// cell ends after Events events and failures together.
+	Events plan.Count `json:"events,omitempty"`
+	// Warmup is how long the load runs before anything is counted.
+	Warmup plan.Duration `json:"warmup,omitempty"`
+	// Interval is how often the observer is called; it is rounded up to whole seconds, and 0 is one second.
+	Interval plan.Duration `json:"interval,omitempty"`
+	// Seed decides every random choice: client i of a role does the same for the same seed.
+	Seed   uint64 `json:"seed"`
+	PSMode PSMode `json:"ps_mode,omitempty"`
+	// OnError says by the server's error number what follows an error. Where it says nothing, 1213 (deadlock), 1205 (lock
+	// wait timeout) and 1020 (the row changed since the snapshot) restart the event, so does 1062 where the workload asks for
+	// it, a lost connection is reopened, and OnErrorDefault holds for the rest. A lost connection is looked up as 2013.
+	OnError map[int]Action `json:"on_error,omitempty"`
+	// OnErrorDefault is what follows an error that nothing else covers; empty is Stop.
+	OnErrorDefault Action `json:"on_error_default,omitempty"`
+	// Grace is how long events under way may take to finish when the time is up, before their connections are cut; 0 is
+	// 5 s. After an interrupt or an error it is at most 1 s.
+	Grace plan.Duration `json:"grace,omitempty"`
+	// ServerLost is how long a client tries to reconnect before the cell is given up; 0 is 30 s.
+	ServerLost plan.Duration `json:"server_lost,omitempty"`
+}
+
+// RoleClients is how many clients a role has. A workload without roles has one, with an empty name.
+type RoleClients struct {
+	Role  string `json:"role"`
+	Count int    `json:"count"`
+}
+
+// PSMode is how statements with placeholders are sent; the name and the values are sysbench's (db-ps-mode).
+type PSMode string
+
+// The modes.
+const (
+	PSAuto    PSMode = "auto"    // as prepared statements
+	PSDisable PSMode = "disable" // as text, with the arguments written into it
+)
+
+// Action is what follows an error of a statement.
+type Action string
+
+// The actions.
+const (
+	// Stop ends the cell.
+	Stop Action = "stop"
+	// Restart rolls back and begins the event anew, its latency going on.
+	Restart Action = "restart"
+	// Count rolls back, counts the error, and goes on with the next event.
+	Count Action = "count"
+	// Reconnect drops the connection and begins the event anew on a new one.
+	Reconnect Action = "reconnect"
+)
+
+// Actions lists them.
+var Actions = []Action{Stop, Restart, Count, Reconnect}
+
+const (
+	defaultGrace      = 5 * time.Second
+	hurriedGrace      = time.Second // after an interrupt or an error
+	defaultServerLost = 30 * time.Second
+)
+
+// Total is the number of clients over all roles.
+func (o Order) Total() int {
+	n := 0
+	for _, r := range o.Clients {
+		n += r.Count
+	}
+	return n
+}
+
+// Validate reports all that is wrong with the order.
+func (o Order) Validate() error {
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if o.Duration == 0 && o.Events == 0 {
+		fail("the run would never end: give it a duration, a number of events, or both")
+	}
+	if o.Duration < 0 || o.Warmup < 0 || o.Interval < 0 || o.Grace < 0 || o.ServerLost < 0 || o.Events < 0 {
+		fail("duration, events, warmup, interval, grace and server_lost cannot be negative")
+	}
+	seen := map[string]bool{}
+	for _, r := range o.Clients {
+		if r.Count < 0 {
+			fail("role %q has %d clients: it takes 0 or more", r.Role, r.Count)
+		}
+		if seen[r.Role] {
+			fail("role %q is given twice", r.Role)
+		}
+		seen[r.Role] = true
+	}
+	if o.Total() < 1 {
+		fail("there are no clients: give at least one role a thread")
+	}
+	if o.PSMode != "" && o.PSMode != PSAuto && o.PSMode != PSDisable {
+		fail("ps_mode is %q: it is %s or %s", o.PSMode, PSAuto, PSDisable)
+	}
+	check := func(what string, a Action) {
+		if !slices.Contains(Actions, a) {
+			fail("on_error of %s is %q: it is one of %v", what, a, Actions)
+		}
+	}
+	for code, a := range o.OnError {
+		check(fmt.Sprint(code), a)
+	}
+	if o.OnErrorDefault != "" {
+		check("default", o.OnErrorDefault)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,294 @@
+package engine
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"benchplan/plan"
+	"benchplan/results"
+)
+
+const (
+	dialsAtOnce = 64 // connections being opened at the same time
+	mostShards  = 16
+)
+
+// Run has the workload's clients do what the order says, and gives what came of it. The connector has to be of
+// NewConnector; it decides the server, the account, the database and the session's settings. observer may be nil.
+//
+// All clients connect and prepare before the clock starts; where one cannot, that is the error and nothing was run. An
+// error that ends the cell (a *StatementError, ErrServerLost), and the end of ctx, are returned together with what was
+// measured until then.
+func Run(ctx context.Context, connector driver.Connector, w Workload, o Order, observer Observer) (results.Outcome, error) {
+	if err := o.Validate(); err != nil {
+		return results.Outcome{}, fmt.Errorf("workload %s: %w", o.Workload, err)
+	}
+	r := newRun(connector, w, o)
+	if err := r.connect(ctx); err != nil {
+		r.disconnect()
+		if ctx.Err() != nil {
+			return results.Outcome{Clients: o.Total(), Stopped: results.ByInterrupt}, context.Cause(ctx)
+		}
+		return results.Outcome{Clients: o.Total(), Stopped: results.ByError}, fmt.Errorf("workload %s: %w", o.Workload, err)
+	}
+	return r.measure(ctx, observer)
+}
+
+// run is a cell being run: the sessions' common state, and what looks after them.
+type run struct {
+	order   Order
+	clock   clock
+	cell    cell
+	tally   *tally
+	runners []*runner
+
+	failure chan struct{} // closed once err is set
+	err     error
+	once    sync.Once
+}
+
+func newRun(connector driver.Connector, w Workload, o Order) *run {
+	r := &run{
+		order:   o,
+		tally:   newTally(max(1, min(runtime.GOMAXPROCS(0), o.Total(), mostShards)), len(o.Clients)),
+		failure: make(chan struct{}),
+	}
+	r.cell = cell{
+		clients:  o.Clients,
+		start:    int64(o.Warmup),
+		budget:   int64(o.Events),
+		onError:  o.OnError,
+		fallback: o.OnErrorDefault,
+		fail:     r.fail,
+	}
+	if r.cell.fallback == "" {
+		r.cell.fallback = Stop
+	}
+	r.cell.end.Store(math.MaxInt64)
+	if o.Duration > 0 {
+		r.cell.end.Store(int64(o.Warmup) + int64(o.Duration))
+	}
+	for role, clients := range o.Clients {
+		r.addRole(connector, w, role, clients)
+	}
+	return r
+}
+
+// addRole makes the runners of a role.
+func (r *run) addRole(connector driver.Connector, w Workload, role int, clients RoleClients) {
+	s := &script{templates: w.Templates(clients.Role), backslash: true}
+	if r.order.PSMode == PSDisable {
+		s.patterns = make([]pattern, len(s.templates))
+		for i, sql := range s.templates {
+			s.patterns[i] = parsePattern(sql)
+		}
+	}
+	for i := range clients.Count {
+		r.runners = append(r.runners, &runner{
+			session: session{
+				cell:      &r.cell,
+				shard:     r.tally.shards[len(r.runners)%len(r.tally.shards)],
+				client:    w.Client(clients.Role, i, clients.Count, clientRandom(r.order.Seed, clients.Role, i)),
+				role:      role,
+				index:     i,
+				templates: s.templates,
+			},
+			script:    s,
+			connector: connector,
+			clock:     &r.clock,
+			patience:  orDefault(r.order.ServerLost, defaultServerLost),
+		})
+	}
+}
+
+func orDefault(d plan.Duration, otherwise time.Duration) time.Duration {
+	if d == 0 {
+		return otherwise
+	}
+	return d.D()
+}
+
+// connect opens all connections, some at a time.
+func (r *run) connect(ctx context.Context) error {
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(dialsAtOnce)
+	var connected atomic.Int64
+	for _, client := range r.runners {
+		group.Go(func() error {
+			if groupCtx.Err() != nil {
+				return groupCtx.Err()
+			}
+			if err := client.connect(groupCtx); err != nil {
+				return fmt.Errorf("%d of %d clients connected, then: %w", connected.Load(), len(r.runners), advise(err))
+			}
+			connected.Add(1)
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if r.order.PSMode != PSDisable {
+		return nil
+	}
+	backslash, err := r.runners[0].escapesByBackslash(ctx)
+	for _, client := range r.runners {
+		client.script.backslash = backslash
+	}
+	return err
+}
+
+func (r *run) disconnect() {
+	for _, client := range r.runners {
+		client.disconnect()
+	}
+}
+
+// fail ends the cell by an error, unless another did.
+func (r *run) fail(now int64, err error) (first bool) {
+	r.once.Do(func() {
+		first = true
+		r.err = err
+		r.endAt(now)
+		close(r.failure)
+	})
+	return first
+}
+
+// endAt moves the end of the measured part forward.
+func (r *run) endAt(now int64) {
+	for {
+		end := r.cell.end.Load()
+		if now >= end || r.cell.end.CompareAndSwap(end, now) {
+			return
+		}
+	}
+}
+
+// measure starts all clients at once, watches over them, and reads the result when all have ended.
+func (r *run) measure(ctx context.Context, observer Observer) (results.Outcome, error) {
+	ended, end := context.WithCancel(context.Background())
+	defer end()
+	var clients sync.WaitGroup
+	started := make(chan struct{})
+	for _, client := range r.runners {
+		clients.Go(func() {
+			<-started
+			client.drive(ended)
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		clients.Wait()
+		close(done)
+	}()
+	r.clock.base = time.Now()
+	close(started)
+
+	watch := newWatch(r, observer)
+	stopped := watch.over(ctx, done)
+	end()
+	cut := r.finish(ctx, done, stopped)
+	return r.outcome(ctx, stopped, cut, watch)
+}
+
+// finish waits for the events under way, for as long as the grace period is, then cuts the connections of the rest.
+func (r *run) finish(ctx context.Context, done <-chan struct{}, stopped results.Stop) (cut int64) {
+	grace := orDefault(r.order.Grace, defaultGrace)
+	hurry := ctx.Done()
+	if stopped != results.ByDuration {
+		grace, hurry = min(grace, hurriedGrace), nil
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	for {
+		select {
+		case <-done:
+			return cut
+		case <-hurry:
+			hurry = nil
+			timer.Reset(min(grace, hurriedGrace))
+		case <-timer.C:
+			for _, client := range r.runners {
+				if !client.over.Load() {
+					client.wire.sever()
+					cut++
+				}
+			}
+		}
+	}
+}
+
+// outcome reads what the cell came to, after all its clients ended.
+func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watch *watch) (results.Outcome, error) {
+	end := r.cell.end.Load()
+	if stopped == results.ByEvents {
+		end = r.tally.lastEnd()
+	}
+	watch.finish(end)
+	out := results.Outcome{
+		Clients: len(r.runners),
+		Elapsed: seconds(max(0, end-r.cell.start)),
+		Warmup:  seconds(min(r.cell.start, end)),
+		Stopped: stopped,
+		Cut:     cut,
+		Series:  watch.series,
+	}
+	r.tally.fill(&out, r.order.Clients)
+	out.Ledger = r.ledger()
+	switch {
+	case r.err != nil:
+		out.Stopped = results.ByError
+		return out, fmt.Errorf("workload %s: %w", r.order.Workload, r.err)
+	case stopped == results.ByInterrupt:
+		return out, context.Cause(ctx)
+	}
+	if err := r.allAway(end); err != nil {
+		out.Stopped = results.ByError
+		return out, fmt.Errorf("workload %s: %w", r.order.Workload, err)
+	}
+	return out, nil
+}
+
+// allAway is the error of a cell in which no client had a connection for the last second: its server is lost, even if the
+// time for reconnecting was not over yet.
+func (r *run) allAway(end int64) error {
+	for _, client := range r.runners {
+		if client.lostAt == 0 || end-client.lostAt < int64(time.Second) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: no client had a connection when the time was up: %w", ErrServerLost, r.runners[0].reason())
+}
+
+// ledger sums up what the clients know to be acknowledged.
+func (r *run) ledger() map[string]results.Changes {
+	var sum map[string]results.Changes
+	for _, client := range r.runners {
+		keeper, ok := client.session.client.(Ledger)
+		if !ok {
+			continue
+		}
+		if sum == nil {
+			sum = map[string]results.Changes{}
+		}
+		keeper.Changes(func(table string, c results.Changes) {
+			total := sum[table]
+			total.Inserted += c.Inserted
+			total.Deleted += c.Deleted
+			total.Unsure += c.Unsure
+			sum[table] = total
+		})
+	}
+	return sum
+}
+
+func seconds(ns int64) float64 { return time.Duration(ns).Seconds() }

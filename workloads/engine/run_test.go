@@ -1,0 +1,446 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"benchplan/plan"
+	"benchplan/results"
+	"benchplan/workloads/engine"
+	"benchplan/workloads/internal/testdb"
+)
+
+const second = plan.Duration(time.Second)
+
+// counterTable makes a table of n counters, all 0.
+func counterTable(d *testdb.Database, n int) {
+	d.Exec("CREATE TABLE counters (id INT PRIMARY KEY, v BIGINT NOT NULL) ENGINE=innodb")
+	for i := range n {
+		d.Exec(fmt.Sprintf("INSERT INTO counters VALUES (%d, 0)", i))
+	}
+}
+
+func sum(d *testdb.Database) (n int64) {
+	if _, err := fmt.Sscan(d.Rows("SELECT SUM(v) FROM counters")[0][0], &n); err != nil {
+		panic(err)
+	}
+	return n
+}
+
+func find(list []results.ErrorCount, code int) results.ErrorCount {
+	for _, e := range list {
+		if e.Code == code {
+			return e
+		}
+	}
+	return results.ErrorCount{}
+}
+
+var increment = []string{"UPDATE counters SET v=v+1 WHERE id=?"}
+
+func TestDeadlocksRestartTheEvent(t *testing.T) {
+	d := testdb.Shared(t)
+	counterTable(d, 2)
+	// Two rows in either order, with time in between: half of the meetings are deadlocks.
+	w := load{templates: increment, event: func(index int, _ *rand.Rand) []engine.Statement {
+		a, b := int64(index%2), int64(1-index%2)
+		return []engine.Statement{
+			plain("BEGIN", results.Other), write(0, a), plain("DO SLEEP(0.001)", results.Other), write(0, b), plain("COMMIT", results.Other),
+		}
+	}}
+	out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Clients: clients(4), Events: 200}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Events != 200 || sum(d) != 400 {
+		t.Errorf("%d events, sum %d; want 200 and 400", out.Events, sum(d))
+	}
+	if r := find(out.Restarts, 1213); r.Count == 0 || r.Class != results.Write || !strings.Contains(r.Message, "Deadlock") {
+		t.Errorf("restarts: %+v", out.Restarts)
+	}
+	if len(out.Errors) != 0 {
+		t.Errorf("errors: %+v", out.Errors)
+	}
+	if got := out.Statements[results.Other].Count; got < 600 {
+		t.Errorf("%d other statements", got)
+	}
+}
+
+func TestErrorsFollowThePolicy(t *testing.T) {
+	d := testdb.Shared(t)
+	counterTable(d, 1)
+	d.Exec("INSERT INTO counters VALUES (7, 7)")
+	// Every third event meets the row that is there.
+	n := 0
+	w := load{templates: []string{"INSERT INTO counters VALUES (?, 0)"}, event: func(int, *rand.Rand) []engine.Statement {
+		if n++; n%3 == 0 {
+			return []engine.Statement{plain("BEGIN", results.Other), write(0, 7), plain("COMMIT", results.Other)}
+		}
+		return []engine.Statement{plain("BEGIN", results.Other), write(0, int64(1000+n)), plain("COMMIT", results.Other)}
+	}}
+	t.Run("stop", func(t *testing.T) {
+		out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Workload: "test", Clients: clients(1), Events: 30}, nil)
+		failed, ok := errors.AsType[*engine.StatementError](err)
+		if !ok || failed.Class != results.Write || !strings.Contains(err.Error(), "1062") || !strings.Contains(err.Error(), "INSERT INTO counters") {
+			t.Errorf("error %v", err)
+		}
+		if out.Stopped != results.ByError || out.Events != 2 || find(out.Errors, 1062).Count != 1 {
+			t.Errorf("outcome: stopped by %s, %d events, errors %+v", out.Stopped, out.Events, out.Errors)
+		}
+	})
+	t.Run("count", func(t *testing.T) {
+		n = 100
+		o := engine.Order{Clients: clients(1), Events: 30, OnError: map[int]engine.Action{1062: engine.Count}}
+		out, err := engine.Run(t.Context(), d.Connector(), w, o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := find(out.Errors, 1062).Count; out.Events != 20 || got != 10 || out.Stopped != results.ByEvents {
+			t.Errorf("%d events and %d errors, stopped by %s; a failed event uses up its ticket", out.Events, got, out.Stopped)
+		}
+	})
+	t.Run("restart", func(t *testing.T) {
+		n = 1000
+		o := engine.Order{Clients: clients(1), Events: 30, OnErrorDefault: engine.Restart}
+		out, err := engine.Run(t.Context(), d.Connector(), w, o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := find(out.Restarts, 1062).Count; out.Events != 30 || got < 14 || len(out.Errors) != 0 {
+			t.Errorf("%d events, %d restarts, errors %+v", out.Events, got, out.Errors)
+		}
+	})
+}
+
+func TestKilledConnectionsAreReopened(t *testing.T) {
+	t.Parallel()
+	d := testdb.Own(t, nil)
+	counterTable(d, 4)
+	w := load{templates: increment, event: func(index int, _ *rand.Rand) []engine.Statement {
+		return []engine.Statement{plain("BEGIN", results.Other), write(0, int64(index)), plain("DO SLEEP(0.005)", results.Other), plain("COMMIT", results.Other)}
+	}}
+	kill := func(engine.Snapshot) {
+		for _, row := range d.Rows("SELECT id FROM information_schema.processlist WHERE db='test' AND id<>CONNECTION_ID()") {
+			d.Exec("KILL CONNECTION " + row[0])
+		}
+	}
+	killed := false
+	o := engine.Order{Clients: clients(4), Duration: 2 * second}
+	out, err := engine.Run(t.Context(), d.Connector(), w, o, func(s engine.Snapshot) {
+		if !killed {
+			killed = true
+			kill(s)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lost int64
+	for _, e := range out.Restarts {
+		if e.Code == 0 {
+			lost += e.Count
+		}
+	}
+	if out.Reconnects != 4 || out.ReconnectTime <= 0 || lost != 4 {
+		t.Errorf("%d reconnects in %v s, restarts %+v", out.Reconnects, out.ReconnectTime, out.Restarts)
+	}
+	if len(out.Errors) != 0 || out.Stopped != results.ByDuration {
+		t.Errorf("errors %+v, stopped by %s", out.Errors, out.Stopped)
+	}
+	last := out.Series[len(out.Series)-1]
+	if last.Events == 0 {
+		t.Error("nothing went on after the kill")
+	}
+	// A commit whose answer was lost may count in the table and not with the client, no more than one each.
+	acknowledged := out.Ledger["events"].Inserted
+	if got := sum(d); got < acknowledged || got > acknowledged+4 {
+		t.Errorf("the table says %d, the clients %d", got, acknowledged)
+	}
+}
+
+func TestServerThatStaysAwayIsLost(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		patience plan.Duration
+		want     string
+	}{
+		{"within the cell", second, "no connection for 1s"},
+		{"until its end", 0, "when the time was up"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			d := testdb.Own(t, nil)
+			counterTable(d, 4)
+			killed := false
+			o := engine.Order{Clients: clients(4), Duration: 3 * second, ServerLost: tt.patience}
+			out, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), o, func(engine.Snapshot) {
+				if !killed {
+					killed = true
+					d.Signal(syscall.SIGKILL)
+				}
+			})
+			if !errors.Is(err, engine.ErrServerLost) || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v", err)
+			}
+			if out.Stopped != results.ByError || out.Events == 0 || out.Elapsed < 1.5 {
+				t.Errorf("stopped by %s after %v s with %d events", out.Stopped, out.Elapsed, out.Events)
+			}
+			t.Log(err)
+		})
+	}
+}
+
+func TestServerThatComesBackIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	d := testdb.Own(t, nil)
+	counterTable(d, 4)
+	restarted := make(chan error, 1)
+	started := false
+	o := engine.Order{Clients: clients(4), Duration: 4 * second}
+	out, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), o, func(engine.Snapshot) {
+		if !started {
+			started = true
+			go func() { restarted <- d.Server.Restart(context.Background(), nil) }()
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-restarted; err != nil {
+		t.Fatal(err)
+	}
+	if out.Reconnects != 4 || out.Series[len(out.Series)-1].Events == 0 {
+		t.Errorf("%d reconnects, last second %+v", out.Reconnects, out.Series[len(out.Series)-1])
+	}
+}
+
+func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
+	t.Parallel()
+	d := testdb.Shared(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("ctrl-c")
+	began := time.Now()
+	out, err := engine.Run(ctx, d.Connector(), sleeps("0.01"), engine.Order{Clients: clients(8), Duration: 60 * second}, func(engine.Snapshot) { cancel(reason) })
+	if !errors.Is(err, reason) || out.Stopped != results.ByInterrupt {
+		t.Errorf("error %v, stopped by %s", err, out.Stopped)
+	}
+	if out.Events == 0 || out.Elapsed < 0.9 || out.Elapsed > 5 || time.Since(began) > 10*time.Second {
+		t.Errorf("%d events in %v s, returned after %s", out.Events, out.Elapsed, time.Since(began))
+	}
+}
+
+func TestInterruptCutsWhatHangs(t *testing.T) {
+	t.Parallel()
+	d := testdb.Shared(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	out, err := engine.Run(ctx, d.Connector(), sleeps("60"), engine.Order{Clients: clients(3), Duration: 90 * second, Grace: 30 * second}, nil)
+	if !errors.Is(err, context.DeadlineExceeded) || out.Stopped != results.ByInterrupt {
+		t.Errorf("error %v, stopped by %s", err, out.Stopped)
+	}
+	if out.Cut != 3 || out.Unfinished != 3 || time.Since(began) > 15*time.Second {
+		t.Errorf("%d cut, %d unfinished, returned after %s", out.Cut, out.Unfinished, time.Since(began))
+	}
+}
+
+func TestDurationEndsOnTimeWhenTheServerHangs(t *testing.T) {
+	t.Parallel()
+	d := testdb.Own(t, nil)
+	counterTable(d, 8)
+	stopped := false
+	began := time.Now()
+	o := engine.Order{Clients: clients(8), Duration: 2 * second, Grace: second / 2}
+	out, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), o, func(engine.Snapshot) {
+		if !stopped {
+			stopped = true
+			d.Signal(syscall.SIGSTOP)
+		}
+	})
+	took := time.Since(began)
+	d.Signal(syscall.SIGCONT)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Stopped != results.ByDuration || out.Elapsed != 2 || out.Cut != 8 || out.Unfinished != 8 || took > 10*time.Second {
+		t.Errorf("stopped by %s, elapsed %v s, %d cut, %d unfinished, took %s", out.Stopped, out.Elapsed, out.Cut, out.Unfinished, took)
+	}
+	if len(out.Errors)+len(out.Restarts) != 0 {
+		t.Errorf("cutting is no error: %+v %+v", out.Errors, out.Restarts)
+	}
+	// The server is fine again.
+	if _, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), engine.Order{Clients: clients(8), Events: 100}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEventsUnderWayAtTheEndAreLeftOut(t *testing.T) {
+	t.Parallel()
+	d := testdb.Shared(t)
+	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0.7"), engine.Order{Clients: clients(5), Duration: second}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Events != 5 || out.Unfinished != 5 || out.Cut != 0 || out.Elapsed != 1 {
+		t.Errorf("%d events, %d unfinished, %d cut, %v s", out.Events, out.Unfinished, out.Cut, out.Elapsed)
+	}
+}
+
+func TestLittlesLawHolds(t *testing.T) {
+	d := testdb.Shared(t)
+	for _, tt := range []struct {
+		name string
+		w    load
+		warm plan.Duration
+	}{
+		{"short events", always([]string{"SELECT ?"}, func() engine.Statement { s := write(0, 1); s.Class = results.Read; return s }()), second / 2},
+		{"long events", sleeps("0.02"), 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := engine.Run(t.Context(), d.Connector(), tt.w, engine.Order{Clients: clients(64), Duration: 2 * second, Warmup: tt.warm}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := float64(out.Events) / out.Elapsed * out.Latency.Mean / 1000
+			t.Logf("%d events, mean %.3f ms: %.2f clients", out.Events, out.Latency.Mean, n)
+			if math.Abs(n/64-1) > 0.05 {
+				t.Errorf("throughput times latency is %.2f, there are 64 clients", n)
+			}
+			if out.Statements[results.Read].Rows != out.Statements[results.Read].Count {
+				t.Errorf("rows %d of %d statements", out.Statements[results.Read].Rows, out.Statements[results.Read].Count)
+			}
+		})
+	}
+}
+
+func TestWarmupIsNotCounted(t *testing.T) {
+	t.Parallel()
+	d := testdb.Shared(t)
+	counterTable(d, 1)
+	var snapshots []engine.Snapshot
+	o := engine.Order{Clients: clients(8), Events: 100, Warmup: 2 * second, Duration: 10 * second}
+	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0.05"), o, func(s engine.Snapshot) { snapshots = append(snapshots, s) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Events != 100 || out.Stopped != results.ByEvents || out.Warmup != 2 || out.Elapsed > 5 {
+		t.Errorf("%d events in %v s after %v s, stopped by %s", out.Events, out.Elapsed, out.Warmup, out.Stopped)
+	}
+	if len(snapshots) < 2 || !snapshots[0].Warmup || snapshots[0].Events != 0 || snapshots[0].TPS == 0 || snapshots[0].P95 < 40 || snapshots[0].Clients != 8 {
+		t.Errorf("observed %+v", snapshots)
+	}
+	var events int64
+	for _, s := range out.Series {
+		events += s.Events
+	}
+	if events != 100 || out.Series[0].At != 0 {
+		t.Errorf("series %+v", out.Series)
+	}
+}
+
+func TestConnectingFailsWithAReasonAndARemedy(t *testing.T) {
+	d := testdb.Own(t, map[string]string{"max_connections": "20", "max_prepared_stmt_count": "10"})
+	counterTable(d, 1)
+	for _, tt := range []struct {
+		name   string
+		change func(*mysql.Config)
+		load   load
+		n      int
+		want   []string
+	}{
+		{"too many connections", nil, always(nil, plain("SELECT 1", results.Read)), 40, []string{"of 40 clients connected", "1040", "max_connections"}},
+		{"wrong password", func(c *mysql.Config) { c.User = "nobody"; c.Passwd = "hunter2" }, sleeps("0"), 2, []string{"0 of 2 clients connected", "1045", "user and password"}},
+		{"no such database", func(c *mysql.Config) { c.DBName = "nowhere" }, sleeps("0"), 2, []string{"1049", "database: create"}},
+		{"no such table", nil, always([]string{"SELECT * FROM nothing WHERE id=?"}, write(0, 1)), 2, []string{"1146", "step prepare", "SELECT * FROM nothing"}},
+		{"too many prepared statements", nil, always(increment, write(0, 0)), 15, []string{"of 15 clients connected", "1461", "ps_mode: disable"}},
+		{"no server", func(c *mysql.Config) { c.Addr += "x" }, sleeps("0"), 2, []string{"0 of 2 clients connected", "no such file"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			change := tt.change
+			if change == nil {
+				change = func(*mysql.Config) {}
+			}
+			_, err := engine.Run(t.Context(), d.Connector(change), tt.load, engine.Order{Workload: "w", Clients: clients(tt.n), Events: 10}, nil)
+			if err == nil {
+				t.Fatal("no error")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in: %v", want, err)
+				}
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the password is in: %v", err)
+			}
+			t.Log(err)
+		})
+	}
+}
+
+func TestAConnectorWithoutSocketsIsRefused(t *testing.T) {
+	d := testdb.Shared(t)
+	cfg := mysql.NewConfig()
+	cfg.Net, cfg.Addr, cfg.User, cfg.DBName = "unix", d.Server.Socket(), d.Server.User(), d.Name
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = engine.Run(t.Context(), connector, sleeps("0"), engine.Order{Clients: clients(1), Events: 1}, nil)
+	if err == nil || !strings.Contains(err.Error(), "engine.NewConnector") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTextAndPreparedGiveEqualResults(t *testing.T) {
+	d := testdb.Shared(t)
+	d.Exec("CREATE TABLE texts (id BIGINT UNSIGNED PRIMARY KEY, n BIGINT, t VARBINARY(300)) ENGINE=innodb")
+	random := rand.New(rand.NewPCG(1, 2))
+	const special = "\x00\n\r\x1a'\"\\%_?`;- aZ\x80\xff"
+	noise := func(dst []byte) []byte {
+		for range random.IntN(300) {
+			dst = append(dst, special[random.IntN(len(special))])
+		}
+		return dst
+	}
+	numbers := []int64{0, 1, -1, math.MaxInt64, math.MinInt64, 42}
+	var checksums []string
+	for _, mode := range []engine.PSMode{engine.PSAuto, engine.PSDisable} {
+		for _, sqlMode := range []string{"''", "'NO_BACKSLASH_ESCAPES'"} {
+			d.Exec("DELETE FROM texts")
+			random = rand.New(rand.NewPCG(1, 2))
+			id := uint64(math.MaxUint64 - 1000)
+			w := load{templates: []string{"INSERT INTO texts VALUES (?, ?, ?) /* really? */"}, event: func(int, *rand.Rand) []engine.Statement {
+				s := engine.Statement{Class: results.Write}
+				s.Args.Uint(id)
+				s.Args.Int(numbers[id%uint64(len(numbers))])
+				s.Args.Text(noise)
+				id++
+				return []engine.Statement{s}
+			}}
+			connector := d.Connector(func(c *mysql.Config) {
+				c.Params = map[string]string{"sql_mode": sqlMode, "character_set_client": "binary"}
+			})
+			out, err := engine.Run(t.Context(), connector, w, engine.Order{Clients: clients(1), Events: 200, PSMode: mode}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.Statements[results.Write].Affected != 200 {
+				t.Errorf("%d rows", out.Statements[results.Write].Affected)
+			}
+			checksums = append(checksums, d.Rows("CHECKSUM TABLE texts")[0][1])
+		}
+	}
+	if slices.Sort(checksums); checksums[0] != checksums[len(checksums)-1] {
+		t.Errorf("the tables differ: %v", checksums)
+	}
+}

@@ -1,0 +1,304 @@
+package engine
+
+import (
+	"sync/atomic"
+	"time"
+
+	"benchplan/results"
+)
+
+// cell is what all sessions of a run share: when to count and when to stop, and what follows an error. Times are
+// nanoseconds since the clock started.
+//
+// What is counted is decided by when it ended: statements and events that ended in [start, end) count, whenever they
+// began. So an event that began in the warm-up takes the place of one that is still under way at the end, and the
+// throughput is unbiased. What is under way at the end may finish, but is in no figure except Unfinished.
+type cell struct {
+	clients  []RoleClients
+	start    int64        // the end of the warm-up
+	end      atomic.Int64 // when the measured part ends; moved forward by an error or an interrupt
+	budget   int64        // events of the measured part; 0 for no limit
+	tickets  atomic.Int64 // how many were taken
+	onError  map[int]Action
+	fallback Action
+	// fail ends the cell by an error, at that time. It tells whether this was the first.
+	fail func(now int64, err error) bool
+}
+
+// takeTicket tells whether one more event may be counted.
+func (c *cell) takeTicket() bool {
+	return c.budget == 0 || c.tickets.Add(1) <= c.budget
+}
+
+// action decides what follows an error.
+func (c *cell) action(f fault, s *Statement) Action {
+	code := f.code
+	if f.lost {
+		code = codeServerLost
+	}
+	if a, ok := c.onError[code]; ok {
+		return a
+	}
+	switch {
+	case f.lost:
+		return Reconnect
+	case code == codeDeadlock, code == codeLockWaitTimeout, code == codeSnapshotConflict:
+		return Restart
+	case code == codeDuplicateKey && s.RestartDuplicate:
+		return Restart
+	}
+	return c.fallback
+}
+
+// step is what a session wants done next.
+type step uint8
+
+const (
+	execute   step = iota // its statement
+	reconnect             // a new connection with the templates prepared
+	stop                  // nothing any more
+)
+
+// phase says what the statement under way is for.
+type phase uint8
+
+const (
+	working phase = iota // the workload
+	undoing              // rolling back
+	closing              // after the last event
+)
+
+// session is the state of one client: which statement is next, what its outcome is counted as, whether to go on. It knows
+// no connection: who drives it does what a step says and reports back by answered, failed or reconnected.
+type session struct {
+	cell      *cell
+	shard     *shard
+	client    Client
+	role      int // index in cell.clients
+	index     int // within the role
+	templates []string
+	statement Statement
+	phase     phase
+	then      Action // what follows an undo: Restart the event, Count it and begin the next, or Stop
+
+	open           bool // an event is under way
+	ticket         bool // and has its place among the events of the measured part
+	eventStart     int64
+	statementStart int64
+}
+
+// begin starts an event, unless the cell is over.
+func (s *session) begin(now int64) step {
+	s.open, s.ticket = false, false
+	if now >= s.cell.end.Load() {
+		return s.close()
+	}
+	if now >= s.cell.start {
+		if !s.cell.takeTicket() {
+			return s.close()
+		}
+		s.ticket = true
+	}
+	s.open = true
+	s.eventStart = now
+	return s.next(now)
+}
+
+func (s *session) next(now int64) step {
+	s.phase = working
+	s.statementStart = now
+	s.statement.reset()
+	s.client.Next(&s.statement)
+	return execute
+}
+
+// answered reports that the server executed the statement.
+func (s *session) answered(now, rows, affected int64) step {
+	switch s.phase {
+	case undoing:
+		return s.undo(now, false)
+	case closing:
+		return s.close()
+	}
+	s.client.Done(rows, affected)
+	s.count(now, rows, affected)
+	if s.statement.Last {
+		return s.begin(now)
+	}
+	return s.next(now)
+}
+
+// count puts down a statement that was executed, and the event that ended with it.
+func (s *session) count(now, rows, affected int64) {
+	sh := s.shard
+	if now < s.cell.start {
+		sh.mu.Lock()
+		defer sh.mu.Unlock()
+		sh.warm.queries++
+		if s.statement.Last {
+			sh.warm.events++
+			record(sh.warm.latency, now-s.eventStart)
+		}
+		return
+	}
+	if now >= s.cell.end.Load() {
+		if s.statement.Last {
+			sh.mu.Lock()
+			defer sh.mu.Unlock()
+			sh.unfinished++
+		}
+		return
+	}
+	// An event that began in the warm-up takes its ticket now; where none is left it does not count.
+	counts := s.statement.Last && (s.ticket || s.cell.takeTicket())
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	class := &sh.classes[classIndex(s.statement.Class)]
+	class.rows += rows
+	class.affected += affected
+	record(class.latency, now-s.statementStart)
+	sh.current.queries++
+	if counts {
+		sh.current.events++
+		sh.lastEnd = max(sh.lastEnd, now)
+		record(sh.current.latency, now-s.eventStart)
+		record(sh.roles[s.role], now-s.eventStart)
+	}
+}
+
+// failed reports that the statement had an error.
+func (s *session) failed(now int64, f fault) step {
+	switch {
+	case s.phase == working:
+		return s.fault(now, f)
+	case s.statement.Tolerant && !f.lost:
+		return s.answered(now, 0, 0)
+	case s.phase == closing && !f.lost:
+		s.countError(now, f, false, results.Other)
+		return stop
+	case s.phase == closing || now >= s.cell.end.Load():
+		return stop
+	}
+	// Who cannot roll back is rid of the transaction by dropping the connection.
+	s.countError(now, f, true, results.Other)
+	return reconnect
+}
+
+// fault decides what follows an error of the workload's statement.
+func (s *session) fault(now int64, f fault) step {
+	if now >= s.cell.end.Load() {
+		s.then = Stop
+		if f.lost {
+			return stop
+		}
+		return s.undo(now, false)
+	}
+	action := s.cell.action(f, &s.statement)
+	s.countError(now, f, action == Restart || action == Reconnect, s.statement.Class)
+	switch action {
+	case Reconnect:
+		s.then = Restart
+		return reconnect
+	case Restart, Count:
+		s.then = action
+	default:
+		s.then = Stop
+		s.open = false
+		s.cell.fail(now, &StatementError{
+			Role: s.cell.clients[s.role].Role, Client: s.index, Class: s.statement.Class, Statement: s.text(), Err: advise(f.err),
+		})
+	}
+	switch {
+	case !f.lost:
+		return s.undo(now, false)
+	case s.then == Stop:
+		return stop
+	}
+	return reconnect
+}
+
+// countError puts down an error, or what made the event begin anew. Of the warm-up only an error that ends the cell counts.
+func (s *session) countError(now int64, f fault, restarts bool, class results.Class) {
+	sh := s.shard
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	list, place := sh.errors, sh.current
+	if restarts {
+		list = sh.restarts
+	}
+	if now < s.cell.start {
+		place = sh.warm
+	}
+	if restarts {
+		place.restarts++
+	} else {
+		place.errors++
+	}
+	if now >= s.cell.start || !restarts && s.cell.action(f, &s.statement) == Stop {
+		list.add(f, class)
+	}
+}
+
+// undo rolls back what is open, then goes on as was decided.
+func (s *session) undo(now int64, lost bool) step {
+	s.statement.reset()
+	if s.client.Undo(&s.statement, lost) {
+		s.phase = undoing
+		return execute
+	}
+	switch {
+	case s.then == Stop || now >= s.cell.end.Load():
+		return stop
+	case s.then == Count:
+		return s.begin(now)
+	}
+	return s.next(now)
+}
+
+// reconnected reports that there is a new connection, and how long that took.
+func (s *session) reconnected(now int64, away time.Duration) step {
+	sh := s.shard
+	sh.mu.Lock()
+	if now < s.cell.start {
+		sh.warm.reconnects++
+	} else {
+		sh.current.reconnects++
+		sh.reconnects++
+		sh.away += away
+	}
+	sh.mu.Unlock()
+	return s.undo(now, true)
+}
+
+// close lets the client finish what spans its events.
+func (s *session) close() step {
+	closer, ok := s.client.(Closer)
+	if !ok {
+		return stop
+	}
+	s.statement.reset()
+	if !closer.Close(&s.statement) {
+		return stop
+	}
+	s.phase = closing
+	return execute
+}
+
+// text gives the statement under way as the workload wrote it.
+func (s *session) text() string {
+	if s.statement.Template == Plain {
+		return shorten(string(s.statement.Text))
+	}
+	return shorten(s.templates[s.statement.Template])
+}
+
+// abandon reports that nobody drives the session any more. An event under way is unfinished then.
+func (s *session) abandon() {
+	if !s.open {
+		return
+	}
+	s.open = false
+	s.shard.mu.Lock()
+	s.shard.unfinished++
+	s.shard.mu.Unlock()
+}

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// NewConnector makes the connector that Run asks for: the driver's own, but the socket of each connection is recorded, so
+// that a connection whose statement has no answer can be cut. Where cfg.DialFunc is nil it dials cfg.Net ("tcp" or "unix")
+// itself; networks registered with the driver are not found. The driver's log is silenced, since every error is returned.
+func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
+	c := cfg.Clone()
+	dial := c.DialFunc
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	c.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		if w, ok := ctx.Value(wireKey{}).(*wire); ok {
+			w.attach(conn)
+		}
+		return conn, nil
+	}
+	c.Logger = &mysql.NopLogger{}
+	connector, err := mysql.NewConnector(c)
+	if err != nil {
+		return nil, fmt.Errorf("connector: %w", err)
+	}
+	return connector, nil
+}
+
+// wire is the socket under a client's connection. A driver.Conn must be used by one goroutine at a time, its socket may be
+// closed by any.
+type wire struct {
+	mu     sync.Mutex
+	socket io.Closer
+	cut    bool
+}
+
+type wireKey struct{}
+
+// record gives a context in which dialling leaves the socket in w.
+func (w *wire) record(ctx context.Context) context.Context {
+	return context.WithValue(ctx, wireKey{}, w)
+}
+
+// attach takes the socket of a new connection; where the wire was cut it is closed at once.
+func (w *wire) attach(socket io.Closer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.socket = socket
+	if w.cut {
+		_ = socket.Close()
+	}
+}
+
+// attached tells whether a socket was recorded.
+func (w *wire) attached() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.socket != nil
+}
+
+// sever closes the socket and those of all connections to come.
+func (w *wire) sever() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cut = true
+	if w.socket != nil {
+		_ = w.socket.Close()
+	}
+}

@@ -1,0 +1,28 @@
+// Package workloads is the registry of the families of workloads: what load there is, and on which tables.
+package workloads
+
+import (
+	"benchplan/workloads/benchyou"
+	"benchplan/workloads/engine"
+	"benchplan/workloads/tables"
+)
+
+// Families lists all workloads by the name that a plan gives them.
+func Families() map[string]engine.Definition {
+	families := map[string]engine.Definition{}
+	for _, d := range []engine.Definition{
+		benchyou.Random(),
+		benchyou.Seq(),
+		benchyou.Range(),
+	} {
+		families[d.Name] = d
+	}
+	return families
+}
+
+// Schemas lists all table schemas by the name that a plan gives them.
+func Schemas() map[string]tables.Schema {
+	return map[string]tables.Schema{
+		benchyou.SchemaName: benchyou.Schema{},
+	}
+}

@@ -1,0 +1,64 @@
+// Package tables makes, fills, counts and drops the tables that workloads run on.
+//
+// It knows no family of tables: a Schema says what a table looks like and what stands in its rows. Tables that it made
+// carry a comment by which it knows them again, also through a proxy, and it drops no others unless forced to.
+package tables
+
+import (
+	"math/rand/v2"
+	"strings"
+
+	"benchplan/plan"
+	"benchplan/workloads/engine"
+)
+
+// Schema is the tables of a family: their names, their columns and how their rows are made.
+type Schema interface {
+	// Doc is one sentence about the tables.
+	Doc() string
+	// Options gives a new options struct (a pointer) for what only this schema has; nil where it has none. It arrives in
+	// spec.More.
+	Options() any
+	// Check says what is wrong with the tables wanted; nil is fine.
+	Check(spec plan.Tables) error
+	// Table names table i, counted from 0.
+	Table(spec plan.Tables, i int) string
+	// Body is what stands in the parentheses of CREATE TABLE: columns and keys.
+	Body(spec plan.Tables, i int) string
+	// Indexes lists the secondary indexes of table i that are made after it was filled.
+	Indexes(spec plan.Tables, i int) []Index
+	// Columns names the columns that a row gives values for.
+	Columns(spec plan.Tables) []string
+	// Row appends the values of row n (from 1) of table i, in the order of Columns. What is random comes from random alone.
+	// Texts that need escaping are not for servers whose sql_mode has NO_BACKSLASH_ESCAPES.
+	Row(row *engine.Args, spec plan.Tables, i int, n int64, random *rand.Rand)
+}
+
+// Index is a secondary index that is made after loading.
+type Index struct {
+	Name    string
+	Columns []string
+}
+
+// Names lists the names of all tables of the spec.
+func Names(schema Schema, spec plan.Tables) []string {
+	names := make([]string, spec.Count)
+	for i := range names {
+		names[i] = schema.Table(spec, i)
+	}
+	return names
+}
+
+// Quote writes an identifier in backticks.
+func Quote(identifier string) string {
+	return "`" + strings.ReplaceAll(identifier, "`", "``") + "`"
+}
+
+// quoteAll writes a list of identifiers.
+func quoteAll(identifiers []string) string {
+	quoted := make([]string, len(identifiers))
+	for i, name := range identifiers {
+		quoted[i] = Quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}
