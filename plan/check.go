@@ -2,8 +2,7 @@ package plan
 
 import (
 	"errors"
-	"slices"
-	"strings"
+	"math"
 	"time"
 )
 
@@ -13,202 +12,256 @@ type check struct {
 	plan       *Plan
 	identities map[string]Position
 	values     map[string]map[string]bool // the labels of the cells and their values, for report
+	exclude    excludeFits
 	visit      func(Visit)
+	walked     int  // cells of all steps
 	broken     bool // inside a matrix that could not be expanded: its axes are unknown
+	uncertain  bool // a mistake keeps labels from being known, so that none can be missed
+
+	specs map[*Step]*checkedSpec // of those that are the same in every cell
+	place Place
+	laid  [len(layers)]*node // that place was worked out of
+	known bool
+}
+
+// checkedSpec is a spec without expressions, decoded once.
+type checkedSpec struct {
+	spec   any
+	failed bool
+	laid   [len(layers)]*node // that it was held against
+	inLoop bool
+}
+
+func newCheck(p *Plan, r *reporter) *check {
+	return &check{
+		plan: p, reporter: r, identities: map[string]Position{}, values: map[string]map[string]bool{},
+		exclude: excludeFits{}, specs: map[*Step]*checkedSpec{},
+	}
 }
 
 func (c *check) decoder() *decoder {
-	return &decoder{report: c.add, check: c.reporter, voc: c.plan.voc}
+	d := &decoder{report: c.add, check: c.reporter, voc: c.plan.voc, exclude: c.exclude}
+	if c.broken {
+		d.exclude = nil // the labels around are not known
+	}
+	return d
 }
 
 func (c *check) run() {
-	s := c.plan.scope(c.decoder(), c.add)
-	for i := range layers {
-		c.layer(s, i)
-	}
+	s := c.plan.scope(c.decoder())
+	c.layers(s)
 	c.group(s, 1)
 	c.excludes(c.plan.Root)
-	c.report()
+	c.compared()
 	c.rehearsal(s)
 }
 
 // group walks the steps of one cell of a group. times is how often the cell runs.
 func (c *check) group(s *Scope, times int) {
-	for _, step := range s.step.Steps {
-		c.step(step, s, times)
-		if step.ID != "" {
-			s.results[step.ID] = unknown
-		}
+	for _, id := range s.step.lost {
+		s.results[id] = unknown
 	}
-	for _, step := range s.step.Finally {
-		c.step(step, s, times)
-		if step.ID != "" {
-			s.results[step.ID] = unknown
+	for step := range s.step.all() {
+		ran := c.step(step, s, times)
+		if step.ID == "" {
+			continue
+		}
+		s.results[step.ID] = unknown
+		if !ran {
+			s.results[step.ID] = nil
 		}
 	}
 }
 
-func (c *check) step(step *Step, s *Scope, times int) {
-	if c.full() {
-		return
-	}
+// step checks the cells of a step; it tells whether one of them is to run.
+func (c *check) step(step *Step, s *Scope, times int) (ran bool) {
 	cells, repeats, ok := s.cells(step, c.decoder())
 	if !ok {
-		cells = []Cell{step.matrix.placeholder()} // so that the mistakes in what the step holds are told at once too
 		defer func(broken bool) { c.broken = broken }(c.broken)
-		c.broken = true
+		c.broken, c.uncertain = true, true
+		if step.matrix != nil {
+			cells = []Cell{step.matrix.placeholder()} // so that the mistakes in what the step holds are told at once too
+		}
+	}
+	if len(cells)*repeats*times > maxCells && !c.full() {
+		c.add(step.Pos, "with the repeats of all levels this comes to more than %d runs of the step", maxCells)
+		repeats = 1
 	}
 	if c.visit != nil && step.matrix != nil {
 		c.visit(Visit{Step: step, Scope: s, Cells: len(cells), Repeats: repeats, Times: times})
 	}
 	for _, cell := range cells {
-		cell.Repeat, cell.Repeats = 1, repeats
-		c.cell(s.enter(step, cell, c.decoder()), times*repeats)
-		if c.full() {
-			return
+		if c.walked++; c.walked > maxCells {
+			c.add(c.plan.Root.Pos, "the plan has more than %d cells", maxCells)
+			return ran
 		}
+		if c.full() {
+			return ran
+		}
+		cell.Repeat, cell.Repeats = 1, repeats
+		ran = c.cell(s.enter(step, cell, c.decoder()), times*repeats) || ran
 	}
+	return ran
 }
 
-// cell checks one cell of one step.
-func (c *check) cell(s *Scope, times int) {
+// cell checks one cell of one step; it tells whether the cell is to run.
+func (c *check) cell(s *Scope, times int) bool {
 	step := s.step
-	run, sure := true, true
-	if step.cond != nil && s.checkReferences(c.reporter, step.cond, nil) {
-		ok, err := s.truth(step.cond, nil)
-		switch {
-		case errors.Is(err, errUnknown):
-			sure = false
-			c.plan.Summary.Open = c.plan.Summary.Open || step.hasLoad
-		case err != nil:
-			c.add(step.cond.pos, "if: %v", err)
-		default:
-			run = ok
-		}
-	}
-	if !run {
+	c.uncertain = c.uncertain || s.flawed
+	if s.skip {
 		if c.visit != nil {
 			c.visit(Visit{Step: step, Scope: s, Times: times, Skipped: true})
 		}
-		return
+		return false
 	}
-	s.frame(c.decoder())
+	unsure := errors.Is(s.ifError, errUnknown)
+	c.plan.Summary.Open = c.plan.Summary.Open || unsure && step.hasLoad
+	if len(step.frame.fields) > 0 {
+		s.frame(c.decoder())
+	}
 	c.asserts(s)
-	if step.Group() {
-		for i, n := range step.laid {
-			if n != nil {
-				c.layer(s, i)
-			}
-		}
-		if c.visit != nil {
-			c.visit(Visit{Step: step, Scope: s, Times: times, Unsure: !sure})
-		}
-		c.group(s, times)
-		return
+	if !step.Group() {
+		c.spec(s, times, unsure)
+		return true
 	}
-	c.spec(s, times, sure)
+	c.layers(s)
+	if c.visit != nil {
+		c.visit(Visit{Step: step, Scope: s, Times: times, Unsure: unsure})
+	}
+	c.group(s, times)
+	return true
 }
 
 func (c *check) asserts(s *Scope) {
-	var yields []string
-	if s.step.kind != nil {
-		yields = s.step.kind.Yields
+	if len(s.step.assert) > 0 && s.step.Group() {
+		c.add(s.step.assert[0].pos, "a group yields nothing to assert; put the assert on a step that it holds")
+		return
 	}
 	for _, e := range s.step.assert {
-		s.checkReferences(c.reporter, e, yields)
-	}
-	if len(s.step.assert) > 0 && len(yields) == 0 && s.step.Group() {
-		c.add(s.step.assert[0].pos, "a group yields nothing to assert; put the assert on a step that it holds")
+		s.checkReferences(c.reporter, e, s.step.kind.Yields)
 	}
 }
 
 // spec checks what stands behind the kind, its identity, and adds it to the summary.
-func (c *check) spec(s *Scope, times int, sure bool) {
+func (c *check) spec(s *Scope, times int, unsure bool) {
 	step := s.step
-	d := c.decoder()
-	d.at = map[string]Position{}
-	before := len(c.found)
-	spec := s.spec(d)
 	if step.kind.Load && !c.broken {
-		c.identity(s)
+		if !s.flawed {
+			c.identity(s)
+		}
 		c.plan.Summary.Cells += times
 	}
-	place := c.place(s)
-	if len(c.found) == before && !d.unknown && step.kind.Check != nil {
-		for _, p := range step.kind.Check(spec, place) {
-			c.add(positionOf(p.Path, d.at, step.Pos), "%s", p.Message)
-		}
-	}
+	d := c.decoder()
+	spec, ok := c.decoded(s, d)
 	var least time.Duration
-	if len(c.found) == before && step.kind.Least != nil {
+	if ok && step.kind.Least != nil {
 		least = step.kind.Least(spec)
-		c.plan.Summary.Least += least * time.Duration(times)
+		c.plan.Summary.Least = addTime(c.plan.Summary.Least, least, times)
 		c.plan.Summary.Open = c.plan.Summary.Open || d.unknown && step.hasLoad
 	}
 	if c.visit != nil {
-		c.visit(Visit{Step: step, Scope: s, Times: times, Unsure: !sure, Spec: spec, Least: least, Unknown: d.unknown})
+		c.visit(Visit{Step: step, Scope: s, Times: times, Unsure: unsure, Spec: spec, Least: least, Unknown: d.unknown})
 	}
 }
 
-// positionOf gives the place of an option, or of the nearest thing around it.
-func positionOf(path string, at map[string]Position, otherwise Position) Position {
-	for path != "" {
-		if p, ok := at[path]; ok {
-			return p
+// decoded decodes a spec and holds it against where it stands. One without expressions is decoded once, and held against
+// the same place once. false: there are mistakes in it.
+func (c *check) decoded(s *Scope, d *decoder) (any, bool) {
+	step := s.step
+	before := len(c.found)
+	known := c.specs[step]
+	if known == nil {
+		known = &checkedSpec{spec: s.spec(d), failed: len(c.found) > before}
+		if !step.spec.dynamic {
+			c.specs[step] = known
 		}
-		i := strings.LastIndexByte(path, '.')
-		path = path[:max(i, 0)]
+	} else if known.laid == s.laid && known.inLoop == inLoop(s) {
+		return known.spec, !known.failed
 	}
-	return otherwise
+	known.laid, known.inLoop = s.laid, inLoop(s)
+	if known.failed || d.unknown || step.kind.Check == nil {
+		return known.spec, !known.failed
+	}
+	for _, p := range step.kind.Check(known.spec, c.placeOf(s)) {
+		c.add(positionOf(p.Path, step.spec, step.Pos), "%s", p.Message)
+		known.failed = true
+	}
+	return known.spec, !known.failed
 }
 
-// place works out the layers for a kind's Check. What is wrong with them is reported where they were laid.
-func (c *check) place(s *Scope) Place {
-	p := Place{InLoop: s.repeat > 1 || len(s.cell.Labels) > 0}
-	quiet := func(Position, string, ...any) {}
-	target := &Target{}
-	s.decodeLayer(targetLayer, target, &decoder{report: quiet, voc: c.plan.voc})
-	p.Target = target
+// addTime adds a time that passes times times; a sum beyond 292 years stays there.
+func addTime(sum, each time.Duration, times int) time.Duration {
+	if each > 0 && times > int((math.MaxInt64-sum)/each) {
+		return math.MaxInt64
+	}
+	return sum + each*time.Duration(times)
+}
+
+func inLoop(s *Scope) bool { return s.repeat > 1 || len(s.cell.Labels) > 0 || s.cell.Repeats > 1 }
+
+// placeOf works out the layers for a kind's Check. What is wrong with them is reported where they were laid.
+func (c *check) placeOf(s *Scope) Place {
+	if !c.known || c.laid != s.laid {
+		c.place, c.laid, c.known = c.layersOf(s), s.laid, true
+	}
+	place := c.place
+	place.InLoop = inLoop(s)
+	return place
+}
+
+func (c *check) layersOf(s *Scope) Place {
+	failed := false
+	d := &decoder{report: func(Position, string, ...any) { failed = true }, voc: c.plan.voc}
+	p := Place{Target: &Target{}}
+	s.decodeLayer(targetLayer, p.Target, d)
 	if s.laid[tablesLayer] != nil {
-		failed := false
 		tables := &Tables{}
-		s.decodeLayer(tablesLayer, tables, &decoder{report: func(Position, string, ...any) { failed = true }, voc: c.plan.voc})
+		failed = false
+		s.decodeLayer(tablesLayer, tables, d)
+		p.BadTables = failed
 		if !failed {
 			p.Tables = tables
 		}
-		p.BadTables = failed
 	}
 	if s.laid[filesLayer] != nil {
 		p.Files = &Files{}
-		s.decodeLayer(filesLayer, p.Files, &decoder{report: quiet, voc: c.plan.voc})
+		s.decodeLayer(filesLayer, p.Files, d)
 	}
 	return p
 }
 
-func (c *check) layer(s *Scope, i int) {
-	if s.laid[i] == nil {
-		return
+// layers checks what a group lays over the outer layers.
+func (c *check) layers(s *Scope) {
+	for i, n := range s.laid {
+		if n == nil || s.parent != nil && n == s.parent.laid[i] {
+			continue
+		}
+		d := c.decoder()
+		d.partial = i == tablesLayer && laysSchema(s.step)
+		s.decodeLayer(i, [...]any{&Target{}, &Tables{}, &Files{}}[i], d)
 	}
-	switch i {
-	case targetLayer:
-		s.decodeLayer(i, &Target{}, c.decoder())
-	case tablesLayer:
-		s.decodeLayer(i, &Tables{}, c.decoder())
-	case filesLayer:
-		s.decodeLayer(i, &Files{}, c.decoder())
+}
+
+// laysSchema tells whether a group inside this one says the schema of the tables.
+func laysSchema(step *Step) bool {
+	for inner := range step.all() {
+		if inner.laid[tablesLayer].get("schema") != nil || laysSchema(inner) {
+			return true
+		}
 	}
+	return false
 }
 
 // identity refuses two cells that nothing tells apart.
 func (c *check) identity(s *Scope) {
-	id := s.Identity()
+	id := s.identity()
 	if at, twice := c.identities[id]; twice {
 		where := "this cell"
-		if id != "" {
-			where += " (" + id + ")"
+		if shown := s.Identity(); shown != "" {
+			where += " (" + shown + ")"
 		}
 		if at == s.step.Pos {
-			c.add(s.step.Pos, "%s has the same identity as another cell of the same step; give the group around it a name, labels or a matrix", where)
+			c.add(s.step.Pos, "%s has the same identity as another cell of the same step; give the step, or the group around it, a name or labels that differ", where)
 		} else {
 			c.add(s.step.Pos, "%s has the same identity as the one at line %d; give one of them a name or labels", where, at.Line)
 		}
@@ -224,137 +277,14 @@ func (c *check) identity(s *Scope) {
 
 // excludes reports the entries of exclude that took nothing out, in any cell around.
 func (c *check) excludes(step *Step) {
-	if m := step.matrix; m != nil && len(c.found) == 0 {
+	if m := step.matrix; m != nil {
 		for _, e := range m.excludes {
-			if !e.met {
-				c.add(e.pos, "this exclude meets no cell")
+			if fit := c.exclude[e]; fit != nil && fit.tried && !fit.met && !fit.spoiled {
+				c.add(e.pos, "this exclude meets no cell%s", fit.unknown)
 			}
 		}
 	}
-	for _, s := range slices.Concat(step.Steps, step.Finally) {
-		c.excludes(s)
+	for inner := range step.all() {
+		c.excludes(inner)
 	}
-}
-
-// report checks the names that report uses against what the cells have.
-func (c *check) report() {
-	n := c.plan.Root.keys["report"]
-	if n == nil || c.full() {
-		return
-	}
-	r := &c.plan.Report
-	labels := sortedKeys(c.values)
-	if len(labels) == 0 && len(c.found) > 0 {
-		return // what has the labels is what is mistaken
-	}
-	if b := n.get("baseline"); b != nil && b.kind == mapNode {
-		for _, f := range b.fields {
-			values, ok := c.values[f.key]
-			if !ok {
-				c.add(f.pos, "report.baseline: no cell has the label %q%s", f.key, labelHint(f.key, labels))
-			} else if v := r.Baseline[f.key]; !values[v] {
-				c.add(f.value.pos, "report.baseline: no cell has %s: %s%s", f.key, v, labelHint(v, sortedKeys(values)))
-			}
-		}
-	}
-	if r.Pivot != "" && c.values[r.Pivot] == nil {
-		c.add(n.get("pivot").pos, "report.pivot: no cell has the label %q%s", r.Pivot, labelHint(r.Pivot, labels))
-	}
-	c.metrics(n.get("metrics"))
-	c.reportAsserts(n.get("assert"))
-}
-
-func labelHint(word string, known []string) string {
-	if len(known) == 0 {
-		return ": no cell has any label"
-	}
-	return unknownHint(word, known)
-}
-
-func (c *check) metrics(n *node) {
-	if n == nil {
-		return
-	}
-	for _, item := range n.items {
-		if !slices.Contains(c.plan.voc.Metrics, item.text) {
-			c.add(item.pos, "report.metrics: there is no metric %q%s", item.text, unknownHint(item.text, c.plan.voc.Metrics))
-		}
-	}
-}
-
-func (c *check) reportAsserts(n *node) {
-	if n == nil || c.plan.voc.Assert == nil {
-		return
-	}
-	for _, item := range n.items {
-		if err := c.plan.voc.Assert(item.text); err != nil {
-			c.add(item.pos, "report.assert: %v", err)
-		}
-	}
-}
-
-// rehearsal checks what rehearse says.
-func (c *check) rehearsal(s *Scope) {
-	n := c.plan.rehearse
-	if n == nil {
-		return
-	}
-	var r Rehearse
-	d := c.decoder()
-	d.local = map[string]any{"sent": unknown}
-	d.into(n, s, &r, "rehearse")
-	rules := n.get("http")
-	for i, a := range r.HTTP {
-		if method, path := a.Route(); method == "" || !strings.HasPrefix(path, "/") {
-			c.add(rules.items[i].pos, "a rule of rehearse.http begins with get, put, post, patch or delete and a path that begins with /")
-		}
-	}
-	if vars := n.get("vars"); vars != nil && vars.kind == mapNode && !c.plan.rehearsing {
-		for _, f := range vars.fields {
-			if _, ok := s.vars[f.key]; !ok {
-				c.add(f.pos, "rehearse.vars: the plan has no variable %q%s", f.key, didYouMean(f.key, sortedKeys(s.vars)))
-			}
-		}
-	}
-}
-
-// Visit is one cell of a step as Walk meets it.
-type Visit struct {
-	Step    *Step
-	Scope   *Scope
-	Spec    any           // the decoded spec, of steps that are no group
-	Times   int           // how often the cell runs, repeats of all levels included
-	Least   time.Duration // that one of them takes at the least
-	Skipped bool          // its if is false
-	Unsure  bool          // its if is decided by the run
-	Unknown bool          // a part of the spec is told by the run
-
-	// Cells and Repeats are set on the visit that announces a step with a matrix, before its cells; Spec is nil there.
-	Cells, Repeats int
-}
-
-// Walk visits every cell of every step in the order in which a plan runs, each once whatever its repeats.
-func (p *Plan) Walk(visit func(Visit)) {
-	copied := *p
-	c := &check{plan: &copied, reporter: newReporter(p.Source), identities: map[string]Position{}, values: map[string]map[string]bool{}, visit: visit}
-	c.group(copied.scope(c.decoder(), c.add), 1)
-}
-
-// Answer works out how a rehearsal's stand-in answers a request: by the first rule that fits. sent is the merge of what was sent so far.
-func (s *Scope) Answer(method, path string, sent map[string]any) (Answer, bool, error) {
-	rules := s.plan.rehearse.get("http")
-	if rules == nil {
-		return Answer{}, false, nil
-	}
-	r := newReporter(s.plan.Source)
-	d := &decoder{report: r.add, local: map[string]any{"sent": normalise(sent)}}
-	for _, n := range rules.items {
-		if rule := n.get(strings.ToLower(method)); rule == nil || rule.text != path {
-			continue
-		}
-		var a Answer
-		d.into(n, s, &a, "rehearse.http")
-		return a, true, r.err()
-	}
-	return Answer{}, false, nil
 }

@@ -8,20 +8,26 @@ import (
 
 // CheckExpression says what is wrong with the syntax of a bare expression that a step's spec holds as text; nil is fine.
 func CheckExpression(source string) error {
-	r := newReporter(Source{Name: "expression", Text: []byte(source)})
-	compile(r, source, Position{1, 1})
-	if len(r.found) > 0 {
-		return errors.New(r.found[0].Message)
+	_, err := bareExpression(source)
+	return err
+}
+
+func bareExpression(source string) (*expression, error) {
+	t := newText(Source{Name: "expression", Text: []byte(source)})
+	p := &parser{reporter: newReporter(t), origin: t}
+	where := newLocator(t, p.at(1, 1), 0, source)
+	e := p.compile(source, &where, 0)
+	if e == nil {
+		return nil, errors.New(p.found[0].Message)
 	}
-	return nil
+	return e, nil
 }
 
 // Holds works out a bare expression that a step's spec holds as text. The names of local stand beside those of the scope.
 func (s *Scope) Holds(source string, local map[string]any) (bool, error) {
-	r := newReporter(Source{Name: "expression", Text: []byte(source)})
-	e := compile(r, source, Position{1, 1})
-	if e == nil {
-		return false, errors.New(r.found[0].Message)
+	e, err := bareExpression(source)
+	if err != nil {
+		return false, err
 	}
 	for _, ref := range e.refs {
 		if problem := s.missing(ref, keysOf(local)); problem != "" {

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -17,7 +16,8 @@ type decoder struct {
 	local   map[string]any
 	voc     *Vocabulary
 	unknown bool
-	at      map[string]Position // of every key, by dotted path
+	partial bool        // a required key may be missing: an inner group gives it
+	exclude excludeFits // set while a plan is checked
 }
 
 // into decodes n into a pointer to a struct. what names it in messages: "run", "tables".
@@ -27,23 +27,7 @@ func (d *decoder) into(n *node, s *Scope, spec any, what string) {
 	if n.kind == nullNode {
 		n = &node{pos: n.pos, kind: mapNode, scope: n.scope} // "prepare:" is prepare with nothing said
 	}
-	d.value(n, s, v, Option{Type: what, Fields: describe(v.Type())}, "", what)
-}
-
-// setDefaults gives every field the default of its tag.
-func setDefaults(v reflect.Value) {
-	for _, o := range describe(v.Type()) {
-		f := v.FieldByIndex(o.index)
-		if o.Default != "" {
-			n := &node{kind: scalarNode, text: o.Default, value: o.Default}
-			d := decoder{report: func(_ Position, format string, args ...any) {
-				panic("plan: default of " + o.Key + ": " + fmt.Sprintf(format, args...)) // a mistake in our own tags, met by the first test
-			}}
-			d.value(n, nil, f, o, "", "")
-		} else if f.Kind() == reflect.Struct && scalarTypes[f.Type()] == "" {
-			setDefaults(f)
-		}
-	}
+	d.value(n, s, v, Option{Type: what, Fields: describe(v.Type())}, what)
 }
 
 func join(path, key string) string {
@@ -54,14 +38,9 @@ func join(path, key string) string {
 }
 
 // value decodes one node into one Go value.
-func (d *decoder) value(n *node, s *Scope, v reflect.Value, o Option, path, what string) {
+func (d *decoder) value(n *node, s *Scope, v reflect.Value, o Option, what string) {
 	if n.scope != nil {
 		s = n.scope
-	}
-	if d.at != nil && path != "" {
-		if _, there := d.at[path]; !there {
-			d.at[path] = n.pos
-		}
 	}
 	if n.template != nil {
 		value, ok := d.eval(n, s)
@@ -70,44 +49,76 @@ func (d *decoder) value(n *node, s *Scope, v reflect.Value, o Option, path, what
 		}
 		n = nodeOf(value, n)
 	}
+	if u, is := n.value.(unknownValue); is {
+		d.undecided(u, n, v, what)
+		return
+	}
 	if n.kind == nullNode && v.Type() != anyType {
 		return // as if it were not written
 	}
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			v.Set(reflect.New(v.Type().Elem()))
-			if e := v.Elem(); e.Kind() == reflect.Struct && scalarTypes[e.Type()] == "" {
-				setDefaults(e)
+			if isOptions(v.Type().Elem()) {
+				setDefaults(v.Elem())
 			}
 		}
-		d.value(n, s, v.Elem(), o, path, what)
+		d.value(n, s, v.Elem(), o, what)
 		return
 	}
 	switch {
 	case v.Type() == anyType:
-		if tree, ok := d.tree(n, s); ok && tree != nil {
-			v.Set(reflect.ValueOf(tree))
+		tree, _ := d.tree(n, s)
+		if _, unknowns := inspect(tree); unknowns {
+			d.unknown = true
 		}
-	case scalarTypes[v.Type()] != "":
-		d.scalar(n, v, o, what)
-	case v.Kind() == reflect.Struct:
-		d.structure(n, s, v, o, path, what)
+		if tree != nil {
+			v.Set(reflect.ValueOf(plain(tree)))
+		}
+	case isOptions(v.Type()):
+		d.structure(n, s, v, o, what)
 	case v.Kind() == reflect.Map:
-		d.mapping(n, s, v, path, what)
+		d.mapping(n, s, v, what)
 	case v.Kind() == reflect.Slice:
-		d.list(n, s, v, o, path, what)
+		d.list(n, s, v, o, what)
 	default:
 		d.scalar(n, v, o, what)
 	}
 }
 
-var anyType = reflect.TypeFor[any]()
+var (
+	anyType  = reflect.TypeFor[any]()
+	textType = reflect.TypeFor[Text]()
+)
 
-// eval works out a scalar's template; false where that failed or is not known yet.
+// isOptions tells an options struct from the structs that are single values.
+func isOptions(t reflect.Type) bool { return t.Kind() == reflect.Struct && scalarTypes[t] == "" }
+
+// undecided leaves a field alone whose value only the run tells. Whether a secret may stand there does not wait for the run.
+func (d *decoder) undecided(u unknownValue, n *node, v reflect.Value, what string) {
+	d.unknown = true
+	switch {
+	case !u.secret || v.Type() == anyType:
+	case v.Type() == textType:
+		v.Set(reflect.ValueOf(SecretText("")))
+	default:
+		d.report(n.pos, "%s", noSecret(what))
+	}
+}
+
+func noSecret(what string) string {
+	return what + " cannot hold a secret: its value is printed and stored"
+}
+
+// eval works out a scalar's template; false where that failed and is told.
 func (d *decoder) eval(n *node, s *Scope) (any, bool) {
 	if s == nil {
 		d.report(n.pos, "no expression can stand here")
-		return nil, false
+		return unknown, false
+	}
+	if n.template.broken {
+		d.unknown = true
+		return unknown, false
 	}
 	if d.check != nil {
 		all := true
@@ -117,17 +128,15 @@ func (d *decoder) eval(n *node, s *Scope) (any, bool) {
 			}
 		}
 		if !all {
-			return nil, false
+			d.unknown = true
+			return unknown, false
 		}
 	}
 	value, err := n.template.eval(s, d.local)
 	if err != nil {
-		d.report(n.pos, "%v", err)
-		return nil, false
-	}
-	if value == any(unknown) {
+		d.report(placeOf(err, n.pos), "%v", err)
 		d.unknown = true
-		return nil, false
+		return unknown, false
 	}
 	return value, true
 }
@@ -139,11 +148,11 @@ func nodeOf(value any, from *node) *node {
 	case nil:
 		n.kind = nullNode
 	case Text:
-		n.text = v.value
+		n.text = v.Reveal()
 	case []any:
-		n.kind = listNode
-		for _, item := range v {
-			n.items = append(n.items, nodeOf(item, from))
+		n.kind, n.items = listNode, make([]*node, len(v))
+		for i, item := range v {
+			n.items[i] = nodeOf(item, from)
 		}
 	case map[string]any:
 		n.kind = mapNode
@@ -156,8 +165,7 @@ func nodeOf(value any, from *node) *node {
 	return n
 }
 
-// tree works a node out to a tree of values: nil, bool, int64, float64, string, Text, []any, map[string]any. false where a
-// part of it failed or is not known yet.
+// tree works a node out to a tree of values. What failed is unknown in it, and tree is false then.
 func (d *decoder) tree(n *node, s *Scope) (any, bool) {
 	if n.scope != nil {
 		s = n.scope
@@ -171,10 +179,10 @@ func (d *decoder) tree(n *node, s *Scope) (any, bool) {
 		}
 		return n.value, true
 	case listNode:
-		out, all := make([]any, 0, len(n.items)), true
-		for _, item := range n.items {
+		out, all := make([]any, len(n.items)), true
+		for i, item := range n.items {
 			v, ok := d.tree(item, s)
-			out, all = append(out, v), all && ok
+			out[i], all = v, all && ok
 		}
 		return out, all
 	}
@@ -186,54 +194,28 @@ func (d *decoder) tree(n *node, s *Scope) (any, bool) {
 	return out, all
 }
 
-func (d *decoder) structure(n *node, s *Scope, v reflect.Value, o Option, path, what string) {
+func (d *decoder) structure(n *node, s *Scope, v reflect.Value, o Option, what string) {
 	options := o.Fields
 	if n.kind != mapNode {
-		for _, f := range options {
-			if f.Short {
-				field := v.FieldByIndex(f.index)
-				if n.kind == scalarNode && field.Kind() == reflect.Slice {
-					n = &node{pos: n.pos, kind: listNode, items: []*node{n}, scope: n.scope}
-				}
-				d.value(n, s, field, f, join(path, f.Key), what)
-				return
-			}
-		}
-		d.report(n.pos, "%s takes a mapping, not %s%s", what, n.kind, keysHint(options))
+		d.short(n, s, v, options, what)
 		return
 	}
 	more := d.more(n, s, v)
-	known := make([]string, 0, len(options))
-	var rest *Option
-	for i, f := range options {
-		if f.Key == "*" {
-			rest = &options[i]
-		} else {
-			known = append(known, f.Key)
-		}
-	}
-	seen := map[string]bool{}
+	rest := optionOf(options, "*")
 	for _, f := range n.fields {
-		seen[f.key] = true
-		at := join(path, f.key)
-		if d.at != nil {
-			d.at[at] = f.pos
-		}
-		if i := slices.IndexFunc(options, func(o Option) bool { return o.Key == f.key }); i >= 0 {
-			d.value(f.value, s, v.FieldByIndex(options[i].index), options[i], at, f.key)
-		} else if i := slices.IndexFunc(more.options, func(o Option) bool { return o.Key == f.key }); i >= 0 {
-			d.value(f.value, s, more.spec.FieldByIndex(more.options[i].index), more.options[i], at, f.key)
+		if own := optionOf(options, f.key); own != nil && own != rest {
+			d.value(f.value, s, v.FieldByIndex(own.index), *own, f.key)
+		} else if its := optionOf(more.options, f.key); its != nil {
+			d.value(f.value, s, more.spec.FieldByIndex(its.index), *its, f.key)
 		} else if rest != nil {
-			d.entry(f, s, v.FieldByIndex(rest.index), at)
+			d.entry(f, s, v.FieldByIndex(rest.index))
 		} else if !more.open {
-			for _, m := range more.options {
-				known = append(known, m.Key)
-			}
+			known := slices.Concat(keysOfOptions(options), keysOfOptions(more.options))
 			d.report(f.pos, "%s has no %q%s", strings.TrimSpace(what+" "+more.label), f.key, unknownHint(f.key, known))
 		}
 	}
 	for _, f := range options {
-		if f.Required && !seen[f.Key] {
+		if given := n.get(f.Key); f.Required && !d.partial && (given == nil || given.kind == nullNode) {
 			d.report(n.pos, "%s needs %q: %s", what, f.Key, f.Doc)
 		}
 	}
@@ -242,50 +224,58 @@ func (d *decoder) structure(n *node, s *Scope, v reflect.Value, o Option, path, 
 	}
 }
 
+// short decodes a value that is no mapping into the one field that takes it.
+func (d *decoder) short(n *node, s *Scope, v reflect.Value, options []Option, what string) {
+	i := slices.IndexFunc(options, func(o Option) bool { return o.Short })
+	if i < 0 {
+		d.report(n.pos, "%s takes a mapping, not %s%s", what, n.kind, keysHint(options))
+		return
+	}
+	d.value(n, s, v.FieldByIndex(options[i].index), options[i], what)
+}
+
 // moreOptions is the options struct of the variant that a key chooses: the workload of a run, the schema of tables.
 type moreOptions struct {
 	spec    reflect.Value
 	options []Option
 	index   []int
 	label   string
-	chosen  bool
 	open    bool // the variant is not known (yet): any key may be its option
 }
 
 func (d *decoder) more(n *node, s *Scope, v reflect.Value) (m moreOptions) {
-	t := v.Type()
-	for i := range t.NumField() {
-		key := t.Field(i).Tag.Get("more")
-		if key == "" {
-			continue
+	key, index := variantField(v.Type())
+	if key == "" {
+		return m
+	}
+	m.index = index
+	chooser := n.get(key)
+	if chooser == nil || chooser.kind == nullNode || d.voc == nil {
+		m.open = true // that it is missing is reported by the caller
+		return m
+	}
+	if chooser.scope != nil {
+		s = chooser.scope
+	}
+	tree, _ := d.tree(chooser, s)
+	if isUnknown(tree) {
+		m.open = true
+		return m
+	}
+	m.label = fmt.Sprint(tree)
+	variants := d.voc.variants(key)
+	variant, ok := variants[m.label]
+	if !ok {
+		if chooser.kind == scalarNode {
+			d.report(chooser.pos, "there is no %s %q%s", key, m.label, unknownHint(m.label, sortedKeys(variants)))
 		}
-		m.index, m.chosen = []int{i}, true
-		chooser := n.get(key)
-		if chooser == nil {
-			m.open = true // "needs workload" is reported by the caller
-			return m
-		}
-		name, ok := d.tree(chooser, s)
-		if !ok || d.voc == nil {
-			m.open = true
-			return m
-		}
-		variants := d.voc.variants(key)
-		variant, ok := variants[fmt.Sprint(name)]
-		if !ok {
-			names := sortedKeys(variants)
-			d.report(chooser.pos, "there is no %s %q (there are: %s)%s", key, fmt.Sprint(name), strings.Join(names, " "), didYouMean(fmt.Sprint(name), names))
-			m.open = true
-			return m
-		}
-		m.label = fmt.Sprint(name)
-		if variant.Options == nil {
-			return m
-		}
-		spec := reflect.ValueOf(variant.Options())
-		if spec.Kind() != reflect.Pointer {
-			return m
-		}
+		m.open = true
+		return m
+	}
+	if variant.Options == nil {
+		return m
+	}
+	if spec := reflect.ValueOf(variant.Options()); spec.Kind() == reflect.Pointer && !spec.IsNil() {
 		m.spec = spec.Elem()
 		setDefaults(m.spec)
 		m.options = describe(m.spec.Type())
@@ -293,13 +283,18 @@ func (d *decoder) more(n *node, s *Scope, v reflect.Value) (m moreOptions) {
 	return m
 }
 
-func keysHint(options []Option) string {
-	var keys []string
-	for _, o := range options {
-		if o.Key != "*" {
-			keys = append(keys, o.Key)
+// variantField finds the field that takes a variant's options, and the key that chooses the variant.
+func variantField(t reflect.Type) (key string, index []int) {
+	for _, f := range reflect.VisibleFields(t) {
+		if key := f.Tag.Get("more"); key != "" {
+			return key, f.Index
 		}
 	}
+	return "", nil
+}
+
+func keysHint(options []Option) string {
+	keys := keysOfOptions(options)
 	if len(keys) == 0 {
 		return ""
 	}
@@ -317,39 +312,45 @@ func unknownHint(key string, known []string) string {
 }
 
 // entry decodes one entry of a mapping with free keys.
-func (d *decoder) entry(f *field, s *Scope, m reflect.Value, path string) {
+func (d *decoder) entry(f *field, s *Scope, m reflect.Value) {
 	if m.IsNil() {
 		m.Set(reflect.MakeMap(m.Type()))
 	}
 	element := reflect.New(m.Type().Elem()).Elem()
-	d.value(f.value, s, element, typeOption(element.Type()), path, f.key)
+	if isOptions(element.Type()) {
+		setDefaults(element)
+	}
+	d.value(f.value, s, element, typeOption(element.Type()), f.key)
 	key := reflect.New(m.Type().Key()).Elem()
-	if key.Kind() == reflect.String {
+	switch {
+	case key.Kind() == reflect.String:
 		key.SetString(f.key)
-	} else if i, err := strconv.ParseUint(f.key, 10, key.Type().Bits()); err == nil {
+	case key.CanUint():
+		i, err := strconv.ParseUint(f.key, 10, key.Type().Bits())
+		if err != nil {
+			d.report(f.pos, "%q is not a whole number, at least 0", f.key)
+			return
+		}
 		key.SetUint(i)
-	} else {
-		d.report(f.pos, "%q is not a whole number", f.key)
+	default:
+		d.report(f.pos, "%q cannot be a key here", f.key)
 		return
 	}
 	m.SetMapIndex(key, element)
 }
 
-func (d *decoder) mapping(n *node, s *Scope, v reflect.Value, path, what string) {
+func (d *decoder) mapping(n *node, s *Scope, v reflect.Value, what string) {
 	if n.kind != mapNode {
 		d.report(n.pos, "%s takes a mapping, not %s", what, n.kind)
 		return
 	}
 	for _, f := range n.fields {
-		if d.at != nil {
-			d.at[join(path, f.key)] = f.pos
-		}
-		d.entry(f, s, v, join(path, f.key))
+		d.entry(f, s, v)
 	}
 }
 
-func (d *decoder) list(n *node, s *Scope, v reflect.Value, o Option, path, what string) {
-	if n.kind == scalarNode && o.Short {
+func (d *decoder) list(n *node, s *Scope, v reflect.Value, o Option, what string) {
+	if n.kind == scalarNode && o.Short || n.kind != listNode && o.Single {
 		n = &node{pos: n.pos, kind: listNode, items: []*node{n}}
 	}
 	if n.kind != listNode {
@@ -357,162 +358,31 @@ func (d *decoder) list(n *node, s *Scope, v reflect.Value, o Option, path, what 
 		return
 	}
 	out := reflect.MakeSlice(v.Type(), len(n.items), len(n.items))
+	element := typeOption(v.Type().Elem())
 	for i, item := range n.items {
 		e := out.Index(i)
-		if e.Kind() == reflect.Struct && scalarTypes[e.Type()] == "" {
+		if isOptions(e.Type()) {
 			setDefaults(e)
 		}
-		d.value(item, s, e, typeOption(e.Type()), join(path, strconv.Itoa(i)), what)
+		d.value(item, s, e, element, what)
 	}
 	v.Set(out)
 }
 
-// scalar converts a single value. Conversion comes after evaluation: "64" from an expression is as good as 64.
-func (d *decoder) scalar(n *node, v reflect.Value, o Option, what string) {
-	if n.kind != scalarNode {
-		name := o.Type
-		if name == "" {
-			name = "value"
+// positionOf gives the place of an option by its dotted path below a spec, or of the nearest thing around it.
+func positionOf(path string, spec *node, otherwise Position) Position {
+	at := otherwise
+	for key := range strings.SplitSeq(path, ".") {
+		if f := spec.field(key); f != nil {
+			at, spec = f.pos, f.value
+			continue
 		}
-		d.report(n.pos, "%s takes a %s, not %s", what, name, n.kind)
-		return
-	}
-	if v.Type() == reflect.TypeFor[Text]() {
-		text, ok := n.value.(Text)
-		if !ok {
-			text = PlainText(n.text)
+		i, err := strconv.Atoi(key)
+		if err != nil || spec == nil || i < 0 || i >= len(spec.items) {
+			break
 		}
-		v.Set(reflect.ValueOf(text))
-		return
+		spec = spec.items[i]
+		at = spec.pos
 	}
-	if _, secret := n.value.(Text); secret {
-		d.report(n.pos, "%s cannot hold a secret: its value is printed and stored", what)
-		return
-	}
-	if err := convert(n, v, o); err != nil {
-		d.report(n.pos, "%s: %v", what, err)
-		return
-	}
-	if err := inRange(v, o); err != nil {
-		d.report(n.pos, "%s: %v", what, err)
-	}
-}
-
-// convert sets v from the node's text.
-func convert(n *node, v reflect.Value, o Option) error {
-	switch v.Interface().(type) {
-	case Duration:
-		x, err := ParseDuration(n.text)
-		v.SetInt(int64(x))
-		return err
-	case Count:
-		x, err := parseWhole(n, ParseCount)
-		v.SetInt(int64(x))
-		return err
-	case Size:
-		x, err := parseWhole(n, ParseSize)
-		v.SetInt(int64(x))
-		return err
-	}
-	switch v.Kind() {
-	case reflect.String:
-		if len(o.Enum) > 0 && !slices.Contains(o.Enum, n.text) {
-			return fmt.Errorf("%q is not one of: %s%s", n.text, strings.Join(o.Enum, ", "), didYouMean(n.text, o.Enum))
-		}
-		v.SetString(n.text)
-	case reflect.Bool:
-		b, err := parseBool(n)
-		v.SetBool(b)
-		return err
-	case reflect.Int, reflect.Int32, reflect.Int64:
-		x, err := parseWhole(n, ParseCount)
-		if err != nil {
-			if i, e := strconv.ParseInt(n.text, 10, 64); e == nil {
-				x, err = Count(i), nil // below 0: the range says whether that is right
-			}
-		}
-		if err != nil {
-			return err
-		}
-		if v.OverflowInt(int64(x)) {
-			return fmt.Errorf("%s is too large", n.text)
-		}
-		v.SetInt(int64(x))
-	case reflect.Uint16, reflect.Uint64:
-		x, err := parseWhole(n, ParseCount)
-		if err != nil || v.OverflowUint(uint64(x)) {
-			return fmt.Errorf("%q is not a whole number in range", n.text)
-		}
-		v.SetUint(uint64(x))
-	case reflect.Float64:
-		f, err := strconv.ParseFloat(strings.ReplaceAll(n.text, "_", ""), 64)
-		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("%q is not a number", n.text)
-		}
-		v.SetFloat(f)
-	default:
-		return fmt.Errorf("%q cannot stand here", n.text)
-	}
-	return nil
-}
-
-// parseWhole lets 1e6 count as the whole number that it is.
-func parseWhole[T ~int64](n *node, parse func(string) (T, error)) (T, error) {
-	x, err := parse(n.text)
-	if err != nil {
-		if f, ok := n.value.(float64); ok && f == math.Trunc(f) && f >= 0 && f < 1e15 {
-			return T(f), nil
-		}
-		if i, ok := n.value.(int64); ok && i >= 0 {
-			return T(i), nil // 0x10, 0o17
-		}
-	}
-	return x, err
-}
-
-func parseBool(n *node) (bool, error) {
-	if b, ok := n.value.(bool); ok {
-		return b, nil
-	}
-	switch strings.ToLower(n.text) {
-	case "true", "on", "yes":
-		return true, nil
-	case "false", "off", "no":
-		return false, nil
-	}
-	return false, fmt.Errorf("%q is neither true nor false", n.text)
-}
-
-// inRange holds a number against the min and max of its option.
-func inRange(v reflect.Value, o Option) error {
-	if o.Min == "" && o.Max == "" {
-		return nil
-	}
-	bound := func(text string) float64 {
-		limit := reflect.New(v.Type()).Elem()
-		if convert(&node{kind: scalarNode, text: text, value: text}, limit, Option{}) != nil {
-			return math.NaN()
-		}
-		return number(limit)
-	}
-	x := number(v)
-	if o.Min != "" && x < bound(o.Min) {
-		return fmt.Errorf("at least %s is needed", o.Min)
-	}
-	if o.Max != "" && x > bound(o.Max) {
-		return fmt.Errorf("at most %s is possible", o.Max)
-	}
-	return nil
-}
-
-func number(v reflect.Value) float64 {
-	switch {
-	case v.CanInt():
-		return float64(v.Int())
-	case v.CanUint():
-		return float64(v.Uint())
-	case v.CanFloat():
-		return v.Float()
-	}
-	return math.NaN()
+	return at
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
 )
@@ -13,6 +15,14 @@ import (
 type Position struct {
 	Line   int `json:"line"`
 	Column int `json:"column"`
+
+	origin *text // where it is not the plan: the value of a --set
+}
+
+// right moves the position within its line.
+func (p Position) right(characters int) Position {
+	p.Column += characters
+	return p
 }
 
 // Source is a plan's text and the name that errors call it by.
@@ -22,7 +32,44 @@ type Source struct {
 }
 
 // At writes "file:line:col", as every message about a plan begins.
-func (s Source) At(p Position) string { return fmt.Sprintf("%s:%d:%d", s.Name, p.Line, p.Column) }
+func (s Source) At(p Position) string {
+	name := s.Name
+	if p.origin != nil {
+		name = p.origin.name
+	}
+	if p.Line == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s:%d:%d", name, p.Line, p.Column)
+}
+
+// text is a source cut into lines.
+type text struct {
+	name  string
+	bytes []byte // without a byte order mark
+	lines []string
+}
+
+// breaks are the line breaks of YAML besides the carriage return with a line feed behind it.
+var breaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+func newText(s Source) *text {
+	b := []byte(strings.TrimPrefix(string(s.Text), "\uFEFF"))
+	return &text{name: s.Name, bytes: b, lines: strings.Split(breaks.Replace(string(b)), "\n")}
+}
+
+func (t *text) line(n int) string {
+	if n < 1 || n > len(t.lines) {
+		return ""
+	}
+	return t.lines[n-1]
+}
+
+// position gives the place of a byte.
+func (t *text) position(offset int) Position {
+	lines := strings.Split(breaks.Replace(string(t.bytes[:offset])), "\n")
+	return Position{Line: len(lines), Column: utf8.RuneCountInString(lines[len(lines)-1]) + 1}
+}
 
 // Diagnostic is one mistake in a plan: what is wrong, where, and what to do.
 type Diagnostic struct {
@@ -34,7 +81,7 @@ type Diagnostic struct {
 
 // Error gives "file:line:col: message".
 func (d Diagnostic) Error() string {
-	return fmt.Sprintf("%s:%d:%d: %s", d.File, d.Pos.Line, d.Pos.Column, d.Message)
+	return Source{Name: d.File}.At(d.Pos) + ": " + d.Message
 }
 
 // Snippet gives the source line with a caret under the place, or nothing where there is no line.
@@ -42,32 +89,32 @@ func (d Diagnostic) Snippet() string {
 	if d.Line == "" {
 		return ""
 	}
-	runes := []rune(strings.TrimRight(d.Line, "\r\n"))
+	runes := []rune(d.Line)
 	column := min(max(d.Pos.Column-1, 0), len(runes))
 	const reach = 100 // a line of a megabyte is not worth printing whole
 	from, to := 0, len(runes)
 	if column > reach {
 		from = column - reach/2
 	}
-	if to > from+2*reach {
-		to = from + 2*reach
-	}
+	to = min(to, from+2*reach)
 	var pad strings.Builder
 	for _, r := range runes[from:column] {
 		if r == '\t' {
 			pad.WriteByte('\t')
 		} else {
-			pad.WriteString(strings.Repeat(" ", runewidth.RuneWidth(r)))
+			pad.WriteString(strings.Repeat(" ", runewidth.RuneWidth(visible(r))))
 		}
 	}
-	shown := strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' {
-			return '·'
-		}
-		return r
-	}, string(runes[from:to]))
 	margin := fmt.Sprintf("%5d | ", d.Pos.Line)
-	return margin + shown + "\n" + strings.Repeat(" ", len(margin)-2) + "| " + pad.String() + "^"
+	return margin + strings.Map(visible, string(runes[from:to])) + "\n" + strings.Repeat(" ", len(margin)-2) + "| " + pad.String() + "^"
+}
+
+// visible replaces what would move a terminal's cursor or turn its text around.
+func visible(r rune) rune {
+	if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+		return '·'
+	}
+	return r
 }
 
 // Diagnostics are all the mistakes of a plan, in the order of the text.
@@ -86,44 +133,56 @@ func (ds Diagnostics) Error() string {
 			b.WriteString(s)
 		}
 	}
+	if len(ds) >= maxDiagnostics {
+		fmt.Fprintf(&b, "\nthese are %d mistakes; more are not looked for", len(ds))
+	}
 	return b.String()
 }
 
-// maxDiagnostics bounds what one reading reports: beyond it a plan is not mistaken but something else than a plan.
-const maxDiagnostics = 100
+// The bounds of what one reading reports: beyond them a plan is not mistaken but something else than a plan.
+const (
+	maxDiagnostics = 100
+	maxMessage     = 1000 // characters
+)
 
 // reporter collects the mistakes of one plan, each once.
 type reporter struct {
-	source Source
-	lines  []string
-	seen   map[string]bool
-	found  Diagnostics
-
-	expressions []*expression // all that were compiled
+	text  *text
+	seen  map[string]bool
+	found Diagnostics
 }
 
-func newReporter(s Source) *reporter {
-	return &reporter{source: s, lines: strings.Split(string(s.Text), "\n"), seen: map[string]bool{}}
-}
-
-func (r *reporter) line(n int) string {
-	if n < 1 || n > len(r.lines) {
-		return ""
-	}
-	return r.lines[n-1]
-}
+func newReporter(t *text) *reporter { return &reporter{text: t} }
 
 func (r *reporter) add(p Position, format string, args ...any) {
-	d := Diagnostic{File: r.source.Name, Pos: p, Message: fmt.Sprintf(format, args...), Line: r.line(p.Line)}
-	if key := d.Error(); !r.seen[key] && len(r.found) < maxDiagnostics {
-		r.seen[key] = true
-		r.found = append(r.found, d)
+	from := r.text
+	if p.origin != nil {
+		from = p.origin
 	}
+	message := strings.Map(func(c rune) rune {
+		if c == '\n' || c == '\t' {
+			return ' '
+		}
+		return visible(c)
+	}, fmt.Sprintf(format, args...))
+	if runes := []rune(message); len(runes) > maxMessage {
+		message = string(runes[:maxMessage]) + "…"
+	}
+	d := Diagnostic{File: from.name, Pos: p, Message: message, Line: from.line(p.Line)}
+	key := d.Error()
+	if r.seen[key] || r.full() {
+		return
+	}
+	if r.seen == nil {
+		r.seen = map[string]bool{}
+	}
+	r.seen[key] = true
+	r.found = append(r.found, d)
 }
 
 func (r *reporter) full() bool { return len(r.found) >= maxDiagnostics }
 
-// err gives the mistakes in the order of the text, nil where there are none.
+// err gives the mistakes in the order of the text, those of --set first; nil where there are none.
 func (r *reporter) err() error {
 	if len(r.found) == 0 {
 		return nil
@@ -131,23 +190,10 @@ func (r *reporter) err() error {
 	found := slices.Clone(r.found)
 	sort.SliceStable(found, func(i, j int) bool {
 		a, b := found[i].Pos, found[j].Pos
+		if (a.origin == nil) != (b.origin == nil) {
+			return a.origin != nil
+		}
 		return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
 	})
 	return found
-}
-
-// find gives the position at which text stands in the source at or after from; from itself where it cannot be found
-// (for example because YAML escapes hide it).
-func (r *reporter) find(from Position, text string, lines int) Position {
-	first, _, _ := strings.Cut(text, "\n")
-	for n := from.Line; n <= from.Line+lines && n <= len(r.lines); n++ {
-		line, skip := r.lines[n-1], 0
-		if n == from.Line {
-			skip = len(string([]rune(line)[:min(max(from.Column-1, 0), len([]rune(line)))]))
-		}
-		if i := strings.Index(line[skip:], first); i >= 0 {
-			return Position{Line: n, Column: len([]rune(line[:skip+i])) + 1}
-		}
-	}
-	return from
 }

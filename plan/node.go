@@ -1,10 +1,7 @@
 package plan
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,7 +13,7 @@ import (
 const (
 	maxSourceBytes = 4 << 20
 	maxNodes       = 500_000 // with aliases written out
-	maxDepth       = 100
+	maxDepth       = 100     // likewise
 )
 
 // nodeKind tells what a node is.
@@ -37,14 +34,16 @@ func (k nodeKind) String() string {
 type node struct {
 	pos    Position
 	kind   nodeKind
-	value  any    // of a scalar: string, bool, int64, uint64 or float64, as YAML reads it
+	value  any    // of a scalar: string, bool, int64, uint64, float64 or number, as YAML reads it
 	text   string // of a scalar: as it is written
 	items  []*node
 	fields []*field
 
 	template *template // of a scalar that holds ${{ }}
+	where    locator   // of a scalar: where its characters stand
 	dynamic  bool      // a template stands here or below
 	size     int       // nodes here and below, aliases written out
+	height   int       // levels below, aliases written out
 
 	// scope, where set, is the scope in which the expressions below are worked out, whatever the reader's own: a group's
 	// target is laid over the outer one field by field, and each field belongs to the place where it was written.
@@ -58,153 +57,87 @@ type field struct {
 	value *node
 }
 
-func (n *node) get(key string) *node {
+func (n *node) field(key string) *field {
 	if n == nil || n.kind != mapNode {
 		return nil
 	}
 	for _, f := range n.fields {
 		if f.key == key {
-			return f.value
+			return f
 		}
 	}
 	return nil
 }
 
-// parse turns the text into nodes. Mistakes go to the reporter; nil means that nothing could be read.
-func parse(r *reporter) *node {
-	if len(r.source.Text) > maxSourceBytes {
-		r.add(Position{1, 1}, "the plan has %d bytes, more than the %d that a plan may have", len(r.source.Text), maxSourceBytes)
+func (n *node) get(key string) *node {
+	if f := n.field(key); f != nil {
+		return f.value
+	}
+	return nil
+}
+
+// take counts a node that stands below.
+func (n *node) take(below *node) {
+	n.size += below.size
+	n.height = max(n.height, below.height+1)
+	n.dynamic = n.dynamic || below.dynamic
+}
+
+// mistaken makes a node one whose mistake is told already: nobody minds what it is.
+func (n *node) mistaken() {
+	n.kind, n.template, n.dynamic = scalarNode, &template{broken: true}, true
+}
+
+// parser turns a text into nodes. Mistakes go to the reporter.
+type parser struct {
+	*reporter
+	origin      *text         // for the positions; nil for the plan's own
+	expressions []*expression // all that were compiled
+}
+
+// parse gives the root; nil means that nothing could be read.
+func (p *parser) parse() *node {
+	document, err := decodeYAML(p.text.bytes)
+	if err != nil {
+		reportSyntax(p, err)
 		return nil
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(r.source.Text))
-	var document yaml.Node
-	if err := decodeYAML(decoder, &document); err != nil {
-		if errors.Is(err, io.EOF) {
-			r.add(Position{1, 1}, "the plan is empty: a plan has at least steps")
-			return nil
-		}
-		reportSyntax(r, err)
+	if document == nil {
+		p.add(p.at(1, 1), "the plan is empty: a plan has at least steps")
 		return nil
 	}
-	var next yaml.Node
-	if err := decodeYAML(decoder, &next); err == nil {
-		r.add(Position{next.Line, max(next.Column, 1)}, "a second document begins here: a file holds one plan")
-		return nil
-	} else if !errors.Is(err, io.EOF) {
-		reportSyntax(r, err)
-		return nil
-	}
-	if len(document.Content) == 0 {
-		r.add(Position{1, 1}, "the plan is empty: a plan has at least steps")
-		return nil
-	}
-	w := walker{reporter: r, done: map[*yaml.Node]*node{}, open: map[*yaml.Node]bool{}}
-	root := w.node(document.Content[0], 0)
+	w := walker{parser: p, done: map[*yaml.Node]*node{}, open: map[*yaml.Node]bool{}}
+	root := w.node(document, 0)
 	if w.size > maxNodes {
 		return nil // walking it further is what the bound is there to prevent
 	}
 	return root
 }
 
-// decodeYAML guards against a panic in the YAML library, which is then a syntax error like another.
-func decodeYAML(d *yaml.Decoder, into *yaml.Node) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("yaml: the text cannot be read (%v)", p)
-		}
-	}()
-	return d.Decode(into)
-}
-
-var (
-	yamlLine     = regexp.MustCompile(`line (\d+): (.*)`)
-	bareTemplate = regexp.MustCompile(`(^|[^"'\w])\$\{\{`)
-)
-
-// reportSyntax says what the YAML library says, with a place and, for the traps of this language, the way out.
-func reportSyntax(r *reporter, err error) {
-	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
-	if m := yamlLine.FindStringSubmatch(message); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		message = m[2]
-	}
-	// The library counts some lines from 0 and often names the line after; the trap is looked for around it.
-	for n := max(line-1, 1); n <= line+1; n++ {
-		text := r.line(n)
-		if at := bareTemplate.FindStringIndex(withoutQuoted(text)); at != nil && !strings.HasPrefix(strings.TrimSpace(text), "#") {
-			column := len([]rune(text[:strings.Index(text[at[0]:], "${{")+at[0]])) + 1
-			r.add(Position{n, column}, `a "${{" that is not quoted: YAML takes its braces for its own; quote it, as in "${{ … }}" (%s)`, message)
-			return
-		}
-	}
-	text := r.line(line)
-	column := len([]rune(text)) - len([]rune(strings.TrimLeft(text, " "))) + 1
-	switch {
-	case strings.Contains(message, "cannot start any token") && strings.Contains(text, "\t"):
-		message = "a tab stands where YAML wants blanks: indent with spaces"
-		column = len([]rune(text[:strings.Index(text, "\t")])) + 1
-	case strings.Contains(message, "unknown anchor"):
-		if name := strings.Trim(strings.TrimPrefix(message, "unknown anchor"), " '\"") + ""; name != "" {
-			name = strings.TrimSuffix(strings.TrimSpace(name), " referenced")
-			name = strings.Trim(name, "' ")
-			for i, l := range r.lines {
-				if at := strings.Index(l, "*"+name); at >= 0 {
-					line, column = i+1, len([]rune(l[:at]))+1
-					break
-				}
-			}
-			message = fmt.Sprintf("the anchor &%s that *%s refers to is not there", name, name)
-		}
-	}
-	r.add(Position{line, column}, "YAML: %s", message)
-}
-
-// withoutQuoted blanks out what stands in quotes, so that the rest can be searched.
-func withoutQuoted(s string) string {
-	b := []byte(s)
-	var quote byte
-	for i, c := range b {
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-			b[i] = '"'
-		case c == '"' || c == '\'':
-			quote = c
-		}
-	}
-	return string(b)
+func (p *parser) at(line, column int) Position {
+	return Position{Line: max(line, 1), Column: max(column, 1), origin: p.origin}
 }
 
 // walker turns YAML's nodes into ours, strictly, in this one place.
 type walker struct {
-	*reporter
+	*parser
 	done map[*yaml.Node]*node // an alias shares the node that its anchor became
 	open map[*yaml.Node]bool  // anchors that are being read: an alias to one is a cycle
 	size int
 }
 
 func (w *walker) node(y *yaml.Node, depth int) *node {
-	pos := Position{y.Line, y.Column}
+	pos := w.at(y.Line, y.Column)
+	nothing := &node{pos: pos}
 	if depth > maxDepth {
 		w.add(pos, "nested more than %d levels deep", maxDepth)
-		return &node{pos: pos}
+		return nothing
 	}
 	if y.Kind == yaml.AliasNode {
-		if w.open[y.Alias] {
-			w.add(pos, "*%s stands inside the value that it refers to", y.Value)
-			return &node{pos: pos}
-		}
-		n := w.done[y.Alias]
-		if n == nil {
-			return &node{pos: pos}
-		}
-		w.grow(n.size, pos)
-		return n
+		return w.alias(y, depth, nothing)
 	}
-	if w.full() {
-		return &node{pos: pos}
+	if w.full() || w.size > maxNodes {
+		return nothing
 	}
 	w.open[y] = true
 	n := &node{pos: pos, size: 1}
@@ -215,7 +148,9 @@ func (w *walker) node(y *yaml.Node, depth int) *node {
 	case yaml.SequenceNode:
 		n.kind = listNode
 		for _, item := range y.Content {
-			n.take(w.node(item, depth+1))
+			below := w.node(item, depth+1)
+			n.items = append(n.items, below)
+			n.take(below)
 		}
 	case yaml.MappingNode:
 		n.kind = mapNode
@@ -228,10 +163,21 @@ func (w *walker) node(y *yaml.Node, depth int) *node {
 	return n
 }
 
-func (n *node) take(item *node) {
-	n.items = append(n.items, item)
-	n.size += item.size
-	n.dynamic = n.dynamic || item.dynamic
+func (w *walker) alias(y *yaml.Node, depth int, nothing *node) *node {
+	if w.open[y.Alias] {
+		w.add(nothing.pos, "*%s stands inside the value that it refers to", y.Value)
+		return nothing
+	}
+	n := w.done[y.Alias]
+	if n == nil {
+		return w.node(y.Alias, depth) // the anchor of a key
+	}
+	if depth+n.height > maxDepth {
+		w.add(nothing.pos, "nested more than %d levels deep with *%s written out", maxDepth, y.Value)
+		return nothing
+	}
+	w.grow(n.size, nothing.pos)
+	return n
 }
 
 // grow counts nodes with aliases written out, which is what an alias bomb multiplies.
@@ -245,10 +191,10 @@ func (w *walker) grow(by int, pos Position) {
 
 func (w *walker) mapping(y *yaml.Node, n *node, depth int) {
 	var merges []*node
-	at := map[string]Position{}
+	at := make(map[string]Position, len(y.Content)/2)
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key, value := y.Content[i], y.Content[i+1]
-		pos := Position{key.Line, key.Column}
+		pos := w.at(key.Line, key.Column)
 		if key.Kind == yaml.ScalarNode && key.ShortTag() == "!!merge" {
 			if m := w.node(value, depth+1); m.kind == listNode {
 				merges = append(merges, m.items...)
@@ -257,64 +203,99 @@ func (w *walker) mapping(y *yaml.Node, n *node, depth int) {
 			}
 			continue
 		}
+		v := w.node(value, depth+1)
 		if key.Kind == yaml.AliasNode {
 			key = key.Alias
 		}
-		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" {
+		switch before, twice := at[key.Value]; {
+		case key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null":
 			w.add(pos, "a key has to be a single word")
 			continue
-		}
-		if before, twice := at[key.Value]; twice {
+		case strings.Contains(key.Value, "${{"):
+			w.add(pos, `a key cannot hold an expression; if a value was meant, quote it: YAML takes the ": " inside for the end of a key`)
+			n.mistaken()
+			continue
+		case twice:
 			w.add(pos, "%q stands here a second time; the first is at line %d", key.Value, before.Line)
-			w.node(value, depth+1)
 			continue
 		}
 		at[key.Value] = pos
-		v := w.node(value, depth+1)
 		n.fields = append(n.fields, &field{key: key.Value, pos: pos, value: v})
-		n.size += v.size
-		n.dynamic = n.dynamic || v.dynamic
+		n.take(v)
 	}
 	for _, m := range merges {
-		if m.kind != mapNode {
-			w.add(m.pos, "<< takes a mapping or a list of mappings, not %s", m.kind)
+		w.merge(n, m, at)
+	}
+}
+
+// merge adds the fields of a << that the mapping does not have by itself.
+func (w *walker) merge(n, m *node, at map[string]Position) {
+	if m.kind != mapNode {
+		w.add(m.pos, "<< takes a mapping or a list of mappings, not %s", m.kind)
+		return
+	}
+	for _, f := range m.fields {
+		if _, there := at[f.key]; there {
 			continue
 		}
-		for _, f := range m.fields {
-			if _, own := at[f.key]; own {
-				continue
-			}
-			at[f.key] = f.pos
-			n.fields = append(n.fields, f)
-			n.size += f.value.size
-			n.dynamic = n.dynamic || f.value.dynamic
-		}
+		at[f.key] = f.pos
+		n.fields = append(n.fields, f)
+		n.take(f.value)
 	}
 }
 
 func (w *walker) scalar(y *yaml.Node, n *node) {
-	n.text = y.Value
-	n.kind = scalarNode
-	switch y.ShortTag() {
+	n.kind, n.text, n.value = scalarNode, y.Value, y.Value
+	n.where = locator{start: n.pos, style: y.Style}
+	switch tag := y.ShortTag(); tag {
 	case "!!null":
 		n.kind = nullNode
-		return
-	case "!!bool", "!!int", "!!float":
-		if err := y.Decode(&n.value); err != nil {
-			n.value = y.Value
-		}
-		if i, ok := n.value.(int); ok {
-			n.value = int64(i)
-		}
-		return
+	case "!!bool":
+		n.value = strings.EqualFold(y.Value, "true")
+	case "!!int", "!!float":
+		n.value = numberOf(y)
 	case "!!str", "!!timestamp", "!!merge":
-		n.value = y.Value
 	default:
-		w.add(n.pos, "the tag %s is not known here", y.Tag)
-		n.value = y.Value
+		if strings.HasPrefix(tag, "!") && !strings.HasPrefix(tag, "!!") {
+			w.add(n.pos, "YAML takes a ! in front for a tag: quote the value")
+		} else {
+			w.add(n.pos, "the tag %s is not known here", tag)
+		}
+		n.mistaken()
+		return
 	}
 	if strings.Contains(y.Value, "${{") {
-		n.template = parseTemplate(w.reporter, n)
+		n.template = w.template(n)
 		n.dynamic = true
 	}
+}
+
+var leadingZero = regexp.MustCompile(`^[-+]?0[0-9_]*$`)
+
+// numberOf reads a number. One whose notation says more than its value keeps the notation; what is none stays a text.
+func numberOf(y *yaml.Node) any {
+	var value any
+	if err := y.Decode(&value); err != nil {
+		return y.Value
+	}
+	if leadingZero.MatchString(y.Value) { // YAML 1.1 takes 010 for eight, everybody else for ten
+		if i, err := strconv.ParseInt(strings.ReplaceAll(y.Value, "_", ""), 10, 64); err == nil {
+			value = i
+		}
+	}
+	switch v := value.(type) {
+	case int:
+		value = int64(v)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return y.Value
+		}
+	case int64, uint64:
+	default:
+		return y.Value
+	}
+	if scalarText(value) != y.Value {
+		return number{value, y.Value}
+	}
+	return value
 }

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 )
 
 // Option describes one key of an options struct. Such a struct says each option once, in the tags of its field:
@@ -11,7 +13,8 @@ import (
 //
 // The tags are key (the name in a plan; "-" for a field that a plan does not fill, "*" for a map that takes the keys which no other
 // field has), default, min and max (for numbers, counts, sizes and durations), enum (words divided by |), unit, doc (a sentence without its full
-// stop), required ("true"), short ("true": the field that a value which is not a mapping fills) and more ("workload" or
+// stop), required ("true"), short ("true": the field that a value which is not a mapping fills), single ("true": a list of one may be written as its
+// element) and more ("workload" or
 // "schema": a field of type any that takes the options struct of the variant which the key of that name chooses).
 type Option struct {
 	Key      string
@@ -23,11 +26,13 @@ type Option struct {
 	Doc      string
 	Required bool
 	Short    bool
+	Single   bool
 	Fields   []Option // of a mapping
 	Element  *Option  // of a list, or of a mapping with free keys
 
-	index []int
-	typ   reflect.Type
+	index   []int
+	typ     reflect.Type
+	initial reflect.Value // the default, converted; invalid where there is none
 }
 
 // Describe lists the options of a struct (or of a pointer to one) in the order of its fields; those of embedded structs as its own.
@@ -39,13 +44,25 @@ func Describe(spec any) []Option {
 	return describe(reflect.TypeOf(spec))
 }
 
+// described remembers what the tags of a type say: a function of the type alone, asked for every value that is decoded.
+var described sync.Map // reflect.Type → []Option
+
 func describe(t reflect.Type) []Option {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || scalarTypes[t] != "" {
+	if !isOptions(t) {
 		return nil
 	}
+	if known, ok := described.Load(t); ok {
+		return known.([]Option)
+	}
+	options := describeFields(t)
+	described.Store(t, options)
+	return options
+}
+
+func describeFields(t reflect.Type) []Option {
 	var options []Option
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -64,13 +81,61 @@ func describe(t reflect.Type) []Option {
 		o.Key, o.Default, o.Min, o.Max = key, f.Tag.Get("default"), f.Tag.Get("min"), f.Tag.Get("max")
 		o.Unit, o.Doc = f.Tag.Get("unit"), f.Tag.Get("doc")
 		o.Required, o.Short = f.Tag.Get("required") == "true", f.Tag.Get("short") == "true"
+		o.Single = f.Tag.Get("single") == "true"
 		if enum := f.Tag.Get("enum"); enum != "" {
 			o.Enum = strings.Split(enum, "|")
 		}
 		o.index, o.typ = []int{i}, f.Type
+		o.initial = initial(f.Type, o)
 		options = append(options, o)
 	}
 	return options
+}
+
+// initial converts the default of an option. A default that is none is a mistake in our own tags, met by the first test.
+func initial(t reflect.Type, o Option) reflect.Value {
+	if o.Default == "" {
+		return reflect.Value{}
+	}
+	v := reflect.New(t).Elem()
+	d := decoder{report: func(_ Position, format string, args ...any) {
+		panic("plan: the default of " + o.Key + ": " + fmt.Sprintf(format, args...))
+	}}
+	d.value(&node{kind: scalarNode, text: o.Default, value: o.Default}, nil, v, o, o.Key)
+	return v
+}
+
+// setDefaults gives every field the default of its tag.
+func setDefaults(v reflect.Value) {
+	for _, o := range describe(v.Type()) {
+		f := v.FieldByIndex(o.index)
+		switch {
+		case o.initial.IsValid() && f.Kind() != reflect.Pointer:
+			f.Set(o.initial)
+		case isOptions(f.Type()):
+			setDefaults(f)
+		}
+	}
+}
+
+func optionOf(options []Option, key string) *Option {
+	for i := range options {
+		if options[i].Key == key {
+			return &options[i]
+		}
+	}
+	return nil
+}
+
+// keysOfOptions lists the keys by which options are called.
+func keysOfOptions(options []Option) []string {
+	var keys []string
+	for _, o := range options {
+		if o.Key != "*" {
+			keys = append(keys, o.Key)
+		}
+	}
+	return keys
 }
 
 var scalarTypes = map[reflect.Type]string{
@@ -89,9 +154,9 @@ func typeOption(t reflect.Type) Option {
 		return typeOption(t.Elem())
 	case reflect.Bool:
 		return Option{Type: "true or false"}
-	case reflect.Int, reflect.Int64, reflect.Uint16, reflect.Uint64, reflect.Int32:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
 		return Option{Type: "whole number"}
-	case reflect.Float64:
+	case reflect.Float32, reflect.Float64:
 		return Option{Type: "number"}
 	case reflect.String:
 		return Option{Type: "text"}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"gopkg.in/yaml.v3"
 )
 
 // Plan is a plan that was read and checked.
@@ -22,13 +20,13 @@ type Plan struct {
 	Secrets     []Secret
 	Summary     Summary
 
-	rehearse    *node
-	rehearsing  bool
-	lookup      func(string) (string, bool)
-	voc         *Vocabulary
-	environment []string // the variables that expressions name
-	set         map[string]string
-	targetText string
+	text       *text
+	report     *node
+	rehearse   *node
+	rehearsing bool
+	target     *node // of the command line; nil: none
+	lookup     func(string) (string, bool)
+	voc        *Vocabulary
 }
 
 // Secret is an environment variable that the plan reads as a secret, and where it does so first.
@@ -48,21 +46,23 @@ type Summary struct {
 type Options struct {
 	// Environment looks up an environment variable, for env and secrets; nil: none is set.
 	Environment func(string) (string, bool)
-	// Set takes the place of variables of the outermost group: vars.NAME → a value in YAML.
+	// Set takes the place of variables of the outermost group: from the variable's name to a value in YAML.
 	Set map[string]string
+	// Target is a mapping in YAML that is laid over the outermost target; empty: none is.
+	Target string
 	// Rehearse lays the variables of rehearse over the plan's.
 	Rehearse bool
-	Target string
 }
 
 // Read reads a plan and checks it whole: every cell of every step, without touching anything. The error is Diagnostics: all mistakes at once.
 func Read(source Source, voc *Vocabulary, o Options) (*Plan, error) {
-	r := &reading{reporter: newReporter(source), voc: voc}
-	root := parse(r.reporter)
+	text := newText(source)
+	r := &reading{parser: &parser{reporter: newReporter(text)}, voc: voc}
+	root := r.parse()
 	if root == nil {
 		return nil, r.err()
 	}
-	p := &Plan{targetText: o.Target, Source: source, voc: voc, lookup: o.Environment, rehearsing: o.Rehearse, set: o.Set}
+	p := &Plan{Source: source, text: text, voc: voc, lookup: o.Environment, rehearsing: o.Rehearse}
 	if p.lookup == nil {
 		p.lookup = func(string) (string, bool) { return "", false }
 	}
@@ -70,8 +70,13 @@ func Read(source Source, voc *Vocabulary, o Options) (*Plan, error) {
 	if p.Root == nil {
 		return nil, r.err()
 	}
-	p.collectNames(r.expressions)
-	c := &check{plan: p, reporter: r.reporter, identities: map[string]Position{}, values: map[string]map[string]bool{}}
+	r.override(p, o.Set)
+	if o.Target != "" {
+		p.target = r.argument("--target", o.Target)
+	}
+	p.Secrets = secretsOf(r.expressions)
+	c := newCheck(p, r.reporter)
+	c.uncertain = r.lost
 	c.run()
 	if err := r.err(); err != nil {
 		return nil, err
@@ -88,38 +93,54 @@ func (r *reading) plan(n *node, p *Plan) {
 		r.add(n.pos, "a plan is a mapping with steps, not %s", n.kind)
 		return
 	}
-	p.Name = strings.TrimSuffix(strings.TrimSuffix(path.Base(strings.ReplaceAll(p.Source.Name, `\`, "/")), ".yaml"), ".yml")
+	file := path.Base(strings.ReplaceAll(p.Source.Name, `\`, "/"))
+	p.Name = strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml")
 	s := &Step{Kind: groupKind, Pos: n.pos, keys: map[string]*node{}, Order: Declared}
 	p.Root = s
 	for _, f := range n.fields {
 		switch {
 		case slices.Contains(groupKeys, f.key):
 			r.groupKey(s, f)
-		case f.key == "steps":
-			s.Steps = r.list(f, s)
-		case f.key == "name":
-			p.Name = r.word(f, p.Name)
-		case f.key == "description":
-			p.Description = f.value.text
-		case f.key == "rehearse":
-			p.rehearse = f.value
-		case f.key == "seed":
-			var seed struct {
-				Seed int64 `key:"seed" short:"true"`
-			}
-			(&decoder{report: r.add}).into(f.value, nil, &seed, "seed")
-			p.Seed = seed.Seed
-		case f.key == "report":
-			(&decoder{report: r.add}).into(f.value, nil, &p.Report, "report")
-			p.Root.keys["report"] = f.value
+		case slices.Contains(header, f.key):
+			r.header(f, p)
 		case strings.HasPrefix(f.key, "x-") || strings.HasPrefix(f.key, "."):
 			// a place for anchors, as in Compose files
+		case slices.Contains(r.kinds(), f.key) || slices.Contains(besides, f.key):
+			r.add(f.pos, "%q belongs to a step: put it below steps, behind a dash", f.key)
 		default:
 			r.add(f.pos, "a plan has no %q%s", f.key, unknownHint(f.key, slices.Concat(header, groupKeys)))
 		}
 	}
-	if len(s.Steps) == 0 && n.get("steps") == nil {
+	r.idsOnce(s)
+	if n.get("steps") == nil {
 		r.add(n.pos, "the plan has no steps")
+	}
+}
+
+func (r *reading) header(f *field, p *Plan) {
+	d := &decoder{report: r.add}
+	switch f.key {
+	case "steps":
+		p.Root.Steps = r.list(f, p.Root)
+	case "name":
+		p.Name = r.word(f, p.Name)
+	case "description":
+		var description struct {
+			Text string `key:"description" short:"true"`
+		}
+		d.into(f.value, nil, &description, "description")
+		p.Description = description.Text
+	case "seed":
+		var seed struct {
+			Seed int64 `key:"seed" short:"true" min:"-9223372036854775808"`
+		}
+		d.into(f.value, nil, &seed, "seed")
+		p.Seed = seed.Seed
+	case "report":
+		d.into(f.value, nil, &p.Report, "report")
+		p.report = f.value
+	case "rehearse":
+		p.rehearse = f.value
 	}
 }
 
@@ -127,52 +148,99 @@ func (r *reading) plan(n *node, p *Plan) {
 func (r *reading) word(f *field, otherwise string) string {
 	name := f.value.text
 	bad := func(c rune) bool { return c < ' ' || strings.ContainsRune(`/\:*?"<>|`, c) }
-	if f.value.kind != scalarNode || f.value.template != nil || strings.TrimSpace(name) == "" || strings.ContainsFunc(name, bad) || strings.HasPrefix(name, ".") || len(name) > 100 {
-		r.add(f.value.pos, `a plan's name is a plain word or two, at most 100 bytes, without / \ : * ? " < > | and no dot in front: it names the folder of its runs`)
+	if f.value.kind != scalarNode || f.value.template != nil || strings.TrimSpace(name) != name || name == "" || strings.ContainsFunc(name, bad) ||
+		strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || len(name) > 100 {
+		r.add(f.value.pos, `a plan's name is a plain word or two, at most 100 bytes, without / \ : * ? " < > | and no dot at its ends: it names the folder of its runs`)
 		return otherwise
 	}
 	return name
 }
 
-// collectNames finds the secrets and the environment variables that the expressions name.
-func (p *Plan) collectNames(expressions []*expression) {
-	for _, e := range expressions {
-		for _, ref := range e.refs {
-			if len(ref.path) < 2 {
-				continue
+// override puts what a rehearsal and the command line say in the place of the outermost variables.
+func (r *reading) override(p *Plan, set map[string]string) {
+	vars := slices.Clone(p.Root.vars)
+	replace := func(name string, pos Position, n *node, from string) {
+		i := slices.IndexFunc(vars, func(f *field) bool { return f.key == name })
+		switch {
+		case i >= 0:
+			vars[i] = &field{name, vars[i].pos, n}
+		case !p.Root.badVars:
+			var known []string
+			for _, f := range p.Root.vars {
+				known = append(known, f.key)
 			}
-			name := ref.path[1]
-			switch ref.path[0] {
-			case "secrets":
-				if !slices.ContainsFunc(p.Secrets, func(s Secret) bool { return s.Name == name }) {
-					p.Secrets = append(p.Secrets, Secret{name, e.pos})
-				}
-			case "env":
-				if !slices.Contains(p.environment, name) {
-					p.environment = append(p.environment, name)
-				}
+			r.add(pos, "%sthe plan has no variable %q%s", from, name, unknownHint(name, known))
+		}
+	}
+	if rehearse := p.rehearse.get("vars"); rehearse != nil && rehearse.kind == mapNode {
+		for _, f := range rehearse.fields {
+			before := vars
+			replace(f.key, f.pos, f.value, "rehearse.vars: ")
+			if !p.rehearsing {
+				vars = before
 			}
 		}
 	}
+	for _, name := range sortedKeys(set) {
+		flag := "--set vars." + name
+		replace(name, Position{origin: &text{name: flag}}, r.argument(flag, set[name]), "")
+	}
+	p.Root.vars = vars
 }
 
-// secret gives the value of a secret; false where it is not set, which only a run minds.
-func (p *Plan) secret(name string) (any, bool) {
-	v, ok := p.lookup(name)
-	if !ok {
-		if p.rehearsing {
-			return SecretText("rehearsal"), true
-		}
-		return nil, false
+// argument reads YAML that the command line gives. What is no YAML is a text as it is.
+func (r *reading) argument(name, value string) *node {
+	t := newText(Source{Name: name, Text: []byte(value)})
+	plain := &node{kind: scalarNode, pos: Position{Line: 1, Column: 1, origin: t}, text: value, value: value}
+	if strings.TrimSpace(value) == "" {
+		return plain
 	}
-	return SecretText(v), true
+	p := &parser{reporter: newReporter(t), origin: t}
+	n := p.parse()
+	if n == nil && !strings.Contains(value, "${{") {
+		return plain
+	}
+	for _, d := range p.found {
+		r.add(d.Pos, "%s", d.Message)
+	}
+	r.expressions = append(r.expressions, p.expressions...)
+	if n == nil {
+		return plain
+	}
+	return n
+}
+
+// secretsOf finds the secrets that expressions name.
+func secretsOf(expressions []*expression) []Secret {
+	var out []Secret
+	seen := map[string]bool{}
+	for _, e := range expressions {
+		for _, ref := range e.refs {
+			if len(ref.path) > 1 && ref.path[0] == "secrets" && !seen[ref.path[1]] {
+				seen[ref.path[1]] = true
+				out = append(out, Secret{ref.path[1], e.at(ref.offset)})
+			}
+		}
+	}
+	return out
+}
+
+// secret gives the value of a secret. One that is not set is unknown, which only a run minds.
+func (p *Plan) secret(name string) any {
+	if v, ok := p.lookup(name); ok {
+		return SecretText(v)
+	}
+	if p.rehearsing {
+		return SecretText("rehearsal")
+	}
+	return unknownValue{secret: true}
 }
 
 // MissingSecrets tells which secrets are not set: a run needs them, checking does not. nil: all are there.
 func (p *Plan) MissingSecrets() error {
-	r := newReporter(p.Source)
+	r := p.reporter()
 	for _, s := range p.Secrets {
-		if _, ok := p.secret(s.Name); !ok {
+		if isUnknown(p.secret(s.Name)) {
 			r.add(s.Pos, "the secret %s is not set: put it into the environment variable %s", s.Name, s.Name)
 		}
 	}
@@ -198,60 +266,18 @@ func (p *Plan) Hash() string {
 
 // Scope makes the outermost scope, in which a run begins.
 func (p *Plan) Scope() (*Scope, error) {
-	r := newReporter(p.Source)
-	s := p.scope(&decoder{report: r.add, voc: p.voc}, r.add)
+	r := p.reporter()
+	s := p.scope(&decoder{report: r.add, voc: p.voc})
 	return s, r.err()
 }
 
-func (p *Plan) scope(d *decoder, report func(Position, string, ...any)) *Scope {
-	root := *p.Root
-	root.vars = p.overridden(report)
+func (p *Plan) scope(d *decoder) *Scope {
 	s := &Scope{plan: p, step: p.Root, repeat: 1}
-	s.open(&root, d)
-	if p.targetText != "" {
-		if n := parse(newReporter(Source{Name: "--target", Text: []byte(p.targetText)})); n != nil {
-			s.laid[targetLayer] = lay(s.laid[targetLayer], n, s, "target")
-		}
+	s.openGroup(p.Root, d)
+	if p.target != nil {
+		s.laid[targetLayer] = lay(s.laid[targetLayer], p.target, s, targetLayer)
 	}
 	return s
 }
 
-// overridden gives the outermost variables with what the command line and a rehearsal put in their place.
-func (p *Plan) overridden(report func(Position, string, ...any)) []*field {
-	vars := slices.Clone(p.Root.vars)
-	replace := func(name string, pos Position, n *node, from string) {
-		i := slices.IndexFunc(vars, func(f *field) bool { return f.key == name })
-		if i < 0 {
-			var known []string
-			for _, f := range vars {
-				known = append(known, f.key)
-			}
-			report(pos, "%s: the plan has no variable %q%s", from, name, unknownHint(name, known))
-			return
-		}
-		vars[i] = &field{name, vars[i].pos, n}
-	}
-	if p.rehearsing {
-		if n := p.rehearse.get("vars"); n != nil && n.kind == mapNode {
-			for _, f := range n.fields {
-				replace(f.key, f.pos, f.value, "rehearse.vars")
-			}
-		}
-	}
-	for _, name := range sortedKeys(p.set) {
-		r := newReporter(Source{Name: "--set vars." + name, Text: []byte(p.set[name])})
-		n := &node{kind: scalarNode}
-		var y yaml.Node
-		if err := yaml.Unmarshal([]byte(p.set[name]), &y); err == nil && len(y.Content) == 1 {
-			n = parse(r)
-		} else {
-			n.text, n.value = p.set[name], p.set[name]
-		}
-		if len(r.found) > 0 {
-			report(Position{1, 1}, "%v", r.found[0])
-			continue
-		}
-		replace(name, Position{1, 1}, n, "--set")
-	}
-	return vars
-}
+func (p *Plan) reporter() *reporter { return newReporter(p.text) }

@@ -1,38 +1,76 @@
 package plan
 
+import "slices"
+
 // Report says how a run's cells are compared.
 type Report struct {
 	Baseline map[string]string `key:"baseline" json:"baseline,omitempty" doc:"the label values that the others are compared with, for example {config: plain}"`
 	Pivot    string            `key:"pivot" json:"pivot,omitempty" doc:"the label by which the table is divided"`
-	Metrics  []string          `key:"metrics" json:"metrics,omitempty" doc:"the metrics to print, in this order"`
-	Assert   []string          `key:"assert" json:"assert,omitempty" doc:"what has to hold for every cell, for example errors == 0; otherwise the exit status is 3"`
+	Metrics  []string          `key:"metrics" single:"true" json:"metrics,omitempty" doc:"the metrics to print, in this order"`
+	Assert   []string          `key:"assert" single:"true" json:"assert,omitempty" doc:"what has to hold for every cell, for example errors == 0; otherwise the exit status is 3"`
 }
 
-// Rehearse says how a plan is to be tried without its servers.
-type Rehearse struct {
-	Vars map[string]any `key:"vars" doc:"variables that take other values in a rehearsal"`
-	HTTP []Answer       `key:"http" doc:"how the stand-in answers HTTP steps; the first rule that fits counts"`
-}
-
-// Answer is a rule of the stand-in that answers HTTP steps in a rehearsal. One of the methods names the path.
-type Answer struct {
-	Get     string            `key:"get" doc:"path"`
-	Put     string            `key:"put" doc:"path"`
-	Post    string            `key:"post" doc:"path"`
-	Patch   string            `key:"patch" doc:"path"`
-	Delete  string            `key:"delete" doc:"path"`
-	Status  int               `key:"status" default:"200" min:"100" max:"599" doc:"status of the answer"`
-	JSON    any               `key:"json" doc:"body of the answer; sent holds what was PUT, POSTed or PATCHed so far, merged"`
-	Body    string            `key:"body" doc:"body of the answer as text"`
-	Headers map[string]string `key:"headers" doc:"headers of the answer"`
-}
-
-// Route gives the method in capitals and the path of the rule; both empty where it names none.
-func (a Answer) Route() (method, path string) {
-	for _, r := range [...]struct{ method, path string }{{"GET", a.Get}, {"PUT", a.Put}, {"POST", a.Post}, {"PATCH", a.Patch}, {"DELETE", a.Delete}} {
-		if r.path != "" {
-			return r.method, r.path
+// compared checks the names that report uses against what the cells have.
+func (c *check) compared() {
+	n := c.plan.report
+	if n == nil || c.full() {
+		return
+	}
+	r := &c.plan.Report
+	labels := sortedKeys(c.values)
+	if b := n.get("baseline"); b != nil && b.kind == mapNode && !c.uncertain {
+		for _, f := range b.fields {
+			values, ok := c.values[f.key]
+			if v := r.Baseline[f.key]; !ok {
+				c.add(f.pos, "report.baseline: no cell has the label %q%s", f.key, labelHint(f.key, labels))
+			} else if !values[v] && f.value.kind == scalarNode {
+				c.add(f.value.pos, "report.baseline: no cell has %s: %s%s", f.key, v, labelHint(v, sortedKeys(values)))
+			}
 		}
 	}
-	return "", ""
+	if r.Pivot != "" && c.values[r.Pivot] == nil && !c.uncertain {
+		c.add(n.get("pivot").pos, "report.pivot: no cell has the label %q%s", r.Pivot, labelHint(r.Pivot, labels))
+	}
+	c.metrics(n.get("metrics"))
+	c.reportAsserts(n.get("assert"))
+}
+
+func labelHint(word string, known []string) string {
+	if len(known) == 0 {
+		return ": no cell has any label"
+	}
+	return unknownHint(word, known)
+}
+
+func (c *check) metrics(n *node) {
+	for _, item := range itemsOf(n) {
+		if item.kind == scalarNode && !slices.Contains(c.plan.voc.Metrics, item.text) {
+			c.add(item.pos, "report.metrics: there is no metric %q%s", item.text, unknownHint(item.text, c.plan.voc.Metrics))
+		}
+	}
+}
+
+func (c *check) reportAsserts(n *node) {
+	if c.plan.voc.Assert == nil {
+		return
+	}
+	for _, item := range itemsOf(n) {
+		if item.kind != scalarNode || item.template != nil {
+			continue // told when the report was decoded
+		}
+		if err := c.plan.voc.Assert(item.text); err != nil {
+			c.add(item.pos, "report.assert: %v", err)
+		}
+	}
+}
+
+// itemsOf gives what a list holds; of one that is written as its only element, that.
+func itemsOf(n *node) []*node {
+	switch {
+	case n == nil || n.kind == nullNode:
+		return nil
+	case n.kind == listNode:
+		return n.items
+	}
+	return []*node{n}
 }

@@ -1,2 +1,3 @@
 package plan
+
 func Schema(*Vocabulary) (any, error) { return nil, nil }

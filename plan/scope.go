@@ -25,8 +25,17 @@ type Scope struct {
 	laid   [len(layers)]*node
 
 	results map[string]any // of the steps of a group, by id; nil for a step that was skipped
-	known   map[string]any // the names for expr-lang, worked out once
+	open    *revealed      // the variables for expr-lang, with the outer ones
+
+	skip    bool  // its if is false
+	ifError error // its if could not be worked out
+
+	flawed bool   // a check found a mistake in what tells the cell from others
+	vague  string // what a mistake keeps from being known: "vars", "matrix" or "labels"; what is not found there is not told again
 }
+
+// revealed are variables with their secrets open. They stand behind a pointer so that printing a scope does not print them.
+type revealed struct{ vars map[string]any }
 
 // Path gives the names of the steps around the cell and of its own, the outermost first; steps without a name are left out.
 func (s *Scope) Path() []string { return s.path }
@@ -40,6 +49,9 @@ func (s *Scope) Repeat() int { return s.repeat }
 // Step gives the step that the scope is a cell of.
 func (s *Scope) Step() *Step { return s.step }
 
+// At writes the place of the scope's step in the plan: file:line:col.
+func (s *Scope) At() string { return s.plan.Source.At(s.step.Pos) }
+
 // Identity writes the names of the steps around a cell and its labels: what tells a cell from all others, within a run and between runs.
 func (s *Scope) Identity() string {
 	var b strings.Builder
@@ -49,6 +61,19 @@ func (s *Scope) Identity() string {
 			b.WriteByte(' ')
 		}
 		b.WriteString(l.Name + "=" + l.Value)
+	}
+	return b.String()
+}
+
+// identity is Identity for machines: no name or value can be taken for two.
+func (s *Scope) identity() string {
+	var b strings.Builder
+	for _, name := range s.path {
+		b.WriteString(name)
+		b.WriteByte(0)
+	}
+	for _, l := range s.labels {
+		b.WriteString("\x01" + l.Name + "\x02" + l.Value)
 	}
 	return b.String()
 }
@@ -71,25 +96,25 @@ func (s *Scope) lookup(path []string, local map[string]any) (any, bool) {
 	name := path[1]
 	switch root {
 	case "secrets":
-		v, ok := s.plan.secret(name)
-		if !ok {
-			return unknown, true
-		}
-		return follow(v, path[2:]), true
+		return follow(s.plan.secret(name), path[2:]), true
 	case "env":
-		v, ok := s.plan.lookup(name)
-		return v, ok
-	case "labels":
-		for i := len(s.labels) - 1; i >= 0; i-- {
-			if s.labels[i].Name == name {
-				return s.labels[i].Value, true
-			}
+		if v, ok := s.plan.lookup(name); ok {
+			return follow(v, path[2:]), true
 		}
 		return nil, false
+	case "labels":
+		if v := s.label(name); v != "" {
+			return follow(v, path[2:]), true
+		}
 	}
 	for at := s; at != nil; at = at.parent {
 		if v, ok := at.own(root)[name]; ok {
 			return follow(v, path[2:]), true
+		}
+	}
+	for at := s; at != nil; at = at.parent {
+		if at.vague == root {
+			return unknown, true
 		}
 	}
 	return nil, false
@@ -136,7 +161,7 @@ func follow(v any, path []string) any {
 			}
 			v = t[i]
 		case unknownValue:
-			return unknown
+			return t
 		default:
 			return nil
 		}
@@ -144,39 +169,67 @@ func follow(v any, path []string) any {
 	return v
 }
 
-// env gives the names for expr-lang, secrets open.
-func (s *Scope) env() map[string]any {
-	if s.known != nil {
-		return s.known
-	}
-	secrets := map[string]any{}
-	for _, ref := range s.plan.Secrets {
-		if v, ok := s.plan.secret(ref.Name); ok {
-			secrets[ref.Name] = Reveal(v)
+// names gives the names that an expression reads for expr-lang, secrets open.
+func (s *Scope) names(e *expression, local map[string]any) map[string]any {
+	out := make(map[string]any, len(e.roots)+1)
+	for _, root := range e.roots {
+		if v, ok := local[root]; ok {
+			out[root] = Reveal(v)
+			continue
+		}
+		switch root {
+		case "vars":
+			out[root] = s.openVars()
+		case "matrix", "labels", "steps":
+			out[root] = Reveal(s.all(root))
+		case "secrets", "env":
+			named := map[string]any{}
+			for _, ref := range e.refs {
+				if len(ref.path) > 1 && ref.path[0] == root {
+					if v, ok := s.lookup(ref.path[:2], nil); ok {
+						named[ref.path[1]] = Reveal(v)
+					}
+				}
+			}
+			out[root] = named
 		}
 	}
-	environment := map[string]any{}
-	for _, name := range s.plan.environment {
-		if v, ok := s.plan.lookup(name); ok {
-			environment[name] = v
-		}
-	}
-	s.known = map[string]any{"env": environment, "secrets": secrets}
-	for _, root := range []string{"vars", "matrix", "labels", "steps"} {
-		s.known[root] = Reveal(s.all(root))
-	}
-	return s.known
+	return out
 }
 
-// names lists what stands under a name, for suggestions.
-func (s *Scope) names(root string) []string { return sortedKeys(s.all(root)) }
+// openVars gives the variables that are seen here, secrets open.
+func (s *Scope) openVars() map[string]any {
+	if s.vars == nil && s.parent != nil {
+		return s.parent.openVars()
+	}
+	if s.open == nil {
+		s.open = &revealed{map[string]any{}}
+		if s.parent != nil {
+			s.open.vars = maps.Clone(s.parent.openVars())
+		}
+		for name, v := range s.vars {
+			s.open.vars[name] = Reveal(v)
+		}
+	}
+	return s.open.vars
+}
+
+// setVar gives the scope one more variable of its own.
+func (s *Scope) setVar(name string, tree any) {
+	s.vars[name] = tree
+	if s.open != nil {
+		s.open.vars[name] = Reveal(tree)
+	}
+}
 
 // yields gives the names that a step with this id yields.
 func (s *Scope) yields(id string) ([]string, bool) {
 	for at := s; at != nil; at = at.parent {
 		if _, ok := at.results[id]; ok {
-			if i := slices.IndexFunc(at.step.Steps, func(x *Step) bool { return x.ID == id }); i >= 0 && at.step.Steps[i].kind != nil {
-				return at.step.Steps[i].kind.Yields, true
+			for x := range at.step.all() {
+				if x.ID == id && x.kind != nil {
+					return x.kind.Yields, true
+				}
 			}
 		}
 	}
@@ -186,7 +239,19 @@ func (s *Scope) yields(id string) ([]string, bool) {
 // laterStep tells whether a step of this id stands in a group around, but has not run.
 func (s *Scope) laterStep(id string) bool {
 	for at := s; at != nil; at = at.parent {
-		if slices.ContainsFunc(at.step.Steps, func(x *Step) bool { return x.ID == id }) {
+		for x := range at.step.all() {
+			if x.ID == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// laterVariable tells whether a variable of this name stands in a group around, but is not seen yet.
+func (s *Scope) laterVariable(name string) bool {
+	for at := s; at != nil; at = at.parent {
+		if slices.ContainsFunc(at.step.vars, func(f *field) bool { return f.key == name }) {
 			return true
 		}
 	}
@@ -203,58 +268,62 @@ func (s *Scope) Result(id string, values map[string]any) {
 	} else {
 		s.results[id] = normalise(values)
 	}
-	s.known = nil
 }
 
 // Cells works out the cells of a step in the order in which they run, repeats included.
 func (s *Scope) Cells(step *Step) ([]Cell, error) {
-	r := newReporter(s.plan.Source)
+	r := s.plan.reporter()
 	cells, repeats, ok := s.cells(step, &decoder{report: r.add})
 	if !ok {
 		return nil, r.err()
 	}
-	return inOrder(cells, repeats, step.Order, s.plan.Seed, step.salt), nil
+	return inOrder(cells, repeats, step.Order, s.shuffle(step)), nil
 }
 
 // cells gives the combinations of a step's matrix, each once, and how often each is to run.
 func (s *Scope) cells(step *Step, d *decoder) (cells []Cell, repeats int, ok bool) {
 	repeats, ok = 1, true
 	if n := step.keys["repeat"]; n != nil {
-		var repeat struct {
-			Times Count `key:"repeat" short:"true" default:"1" min:"1" max:"1000000"`
-		}
-		outer := d.unknown
-		d.unknown = false
-		d.into(n, s, &repeat, "repeat")
-		if d.takeUnknown() {
-			d.report(n.pos, "repeat has to be known before the run")
-		}
-		d.unknown = outer
-		repeats = int(repeat.Times)
+		repeats = s.repeats(n, d)
 	}
 	if step.matrix == nil {
-		return []Cell{{}}, max(repeats, 1), ok
+		return []Cell{{}}, repeats, ok
 	}
-	cells = step.matrix.expand(s, d)
-	return cells, max(repeats, 1), cells != nil
+	cells, ok = step.matrix.expand(s, d)
+	if len(cells)*repeats > maxCells {
+		d.report(step.Pos, "with its repeats the step has more than %d cells", maxCells)
+		return nil, 1, false
+	}
+	return cells, repeats, ok
 }
 
-// takeUnknown tells whether something unknown was met, and forgets it.
-func (d *decoder) takeUnknown() bool {
-	was := d.unknown
-	d.unknown = false
-	return was
+func (s *Scope) repeats(n *node, d *decoder) int {
+	var repeat struct {
+		Times int `key:"repeat" short:"true" default:"1" min:"1" max:"1000000"`
+	}
+	if n.template != nil {
+		value, ok := d.eval(n, s)
+		if ok && isUnknown(value) {
+			d.report(n.pos, "repeat has to be known before the run: no step's result and no secret can give it")
+		}
+		if !ok || isUnknown(value) {
+			return 1
+		}
+		n = nodeOf(value, n)
+	}
+	d.into(n, s, &repeat, "repeat")
+	return max(repeat.Times, 1)
 }
 
 // Enter makes the scope of one cell of a step that this scope's group holds. What goes wrong has its place in the plan.
 func (s *Scope) Enter(step *Step, c Cell) (*Scope, error) {
-	r := newReporter(s.plan.Source)
+	r := s.plan.reporter()
 	inner := s.enter(step, c, &decoder{report: r.add})
 	return inner, r.err()
 }
 
 func (s *Scope) enter(step *Step, c Cell, d *decoder) *Scope {
-	in := &Scope{plan: s.plan, parent: s, step: step, cell: c, laid: s.laid}
+	in := &Scope{plan: s.plan, parent: s, step: step, cell: c, laid: s.laid, path: s.path}
 	in.repeat = (s.repeat-1)*max(c.Repeats, 1) + max(c.Repeat, 1)
 	in.labels = slices.Concat(s.labels, c.Labels)
 	if len(c.values) > 0 {
@@ -264,96 +333,85 @@ func (s *Scope) enter(step *Step, c Cell, d *decoder) *Scope {
 		}
 	}
 	for _, f := range step.labels {
-		v, ok := valueWithLabel(f.value, in, d, "labels")
-		if !ok {
-			continue
-		}
-		if in.label(f.key) != "" {
-			d.report(f.pos, "the label %q is there already: an axis or a step around gives it", f.key)
-			continue
-		}
-		in.labels = append(in.labels, Label{f.key, v.label})
-		in.known = nil
+		in.addLabel(f, d)
 	}
-	in.path = s.path
 	if n := step.keys["name"]; n != nil {
 		if name := in.name(n, d); name != "" {
 			in.path = append(slices.Clip(s.path), name)
 		}
 	}
-	if step.Group() {
-		in.open(step, d)
+	in.decide(d)
+	if step.Group() && !in.skip {
+		in.openGroup(step, d)
 	}
 	return in
 }
 
-func (s *Scope) name(n *node, d *decoder) string {
-	var name struct {
-		Name string `key:"name" short:"true"`
+func (s *Scope) addLabel(f *field, d *decoder) {
+	v, ok := wordOf(f.value, s, d, "the label "+f.key)
+	switch {
+	case !ok:
+		s.flawed, s.vague = true, "labels"
+	case s.label(f.key) != "":
+		d.report(f.pos, "the label %q is there already: an axis or a step around gives it", f.key)
+		s.flawed = true
+	default:
+		s.labels = append(s.labels, Label{f.key, v.label})
 	}
-	d.into(n, s, &name, "name")
-	if d.takeUnknown() {
-		d.report(n.pos, "a name is part of a cell's identity, so it has to be known before the run")
-	}
-	return name.Name
 }
 
-// open works out what a group has of its own: its variables, and its layers over the outer ones.
-func (s *Scope) open(step *Step, d *decoder) {
+func (s *Scope) name(n *node, d *decoder) string {
+	if n.kind == nullNode {
+		return ""
+	}
+	v, ok := wordOf(n, s, d, "name")
+	s.flawed = s.flawed || !ok
+	return v.label
+}
+
+// decide works out the step's if. It sees what is around the step, and the step's matrix and labels.
+func (s *Scope) decide(d *decoder) {
+	e := s.step.cond
+	if e == nil {
+		return
+	}
+	if d.check != nil && !s.checkReferences(d.check, e, nil) {
+		s.ifError = errUnknown
+		return
+	}
+	run, err := s.truth(e, nil)
+	s.skip = !run && err == nil
+	if err != nil && !errors.Is(err, errUnknown) && d.check != nil {
+		d.report(placeOf(err, e.pos), "if: %v", err)
+		err = errUnknown
+	}
+	s.ifError = err
+}
+
+// openGroup works out what a group has of its own: its variables, and its layers over the outer ones.
+func (s *Scope) openGroup(step *Step, d *decoder) {
 	s.results = map[string]any{}
 	s.vars = map[string]any{}
+	if step.badVars {
+		s.vague = "vars"
+	}
 	for _, f := range step.vars {
-		tree, ok := d.tree(f.value, s)
-		if !ok && d.takeUnknown() {
-			tree = partlyUnknown(f.value, tree)
-		}
-		s.vars[f.key] = tree
-		s.known = nil
+		tree, _ := d.tree(f.value, s)
+		s.setVar(f.key, tree)
 	}
 	for i, n := range step.laid {
 		if n != nil {
-			s.laid[i] = lay(s.laid[i], n, s, layers[i])
+			s.laid[i] = lay(s.laid[i], n, s, i)
 		}
 	}
 }
 
-// partlyUnknown puts unknown in the place of what could not be worked out yet.
-func partlyUnknown(n *node, tree any) any {
-	switch t := tree.(type) {
-	case nil:
-		return unknown
-	case map[string]any:
-		return withUnknown(n, t)
-	case []any:
-		for i := range t {
-			if t[i] == nil && i < len(n.items) && n.items[i].dynamic {
-				t[i] = unknown
-			}
-		}
+// If tells whether the cell is to run.
+func (s *Scope) If() (bool, error) {
+	if s.ifError != nil {
+		return false, fmt.Errorf("%s: if: %w", s.plan.Source.At(placeOf(s.ifError, s.step.cond.pos)), s.ifError)
 	}
-	return tree
-}
-
-// ways are the keys of a target of which an inner one takes the place of all the outer ones.
-var ways = []string{"address", "socket", "local"}
-
-// lay puts the fields of an inner mapping over those of an outer one. Each keeps the scope that it was written in.
-func lay(outer, inner *node, s *Scope, what string) *node {
-	out := &node{pos: inner.pos, kind: mapNode}
-	if outer != nil {
-		for _, f := range outer.fields {
-			displaced := what == "target" && slices.Contains(ways, f.key) && slices.ContainsFunc(inner.fields, func(i *field) bool { return slices.Contains(ways, i.key) })
-			if inner.get(f.key) == nil && !displaced {
-				out.fields = append(out.fields, f)
-			}
-		}
-	}
-	for _, f := range inner.fields {
-		value := *f.value
-		value.scope = s
-		out.fields = append(out.fields, &field{f.key, f.pos, &value})
-	}
-	return out
+	return !s.skip, nil
 }
 
 // Frame is what stands beside the kind of a step and is not part of the plan's structure.
@@ -365,44 +423,28 @@ type Frame struct {
 
 // Frame works out the step's timeout, retry and continue_on_error.
 func (s *Scope) Frame() (Frame, error) {
-	r := newReporter(s.plan.Source)
+	r := s.plan.reporter()
 	f := s.frame(&decoder{report: r.add})
 	return f, r.err()
 }
 
 func (s *Scope) frame(d *decoder) Frame {
-	n := &node{pos: s.step.Pos, kind: mapNode}
-	for _, key := range []string{"timeout", "retry", "continue_on_error"} {
-		if v := s.step.keys[key]; v != nil {
-			n.fields = append(n.fields, &field{key, v.pos, v})
-		}
-	}
 	var f Frame
-	d.into(n, s, &f, "step")
+	n := s.step.frame
+	d.into(&n, s, &f, "step")
 	return f
-}
-
-// If tells whether the cell is to run.
-func (s *Scope) If() (bool, error) {
-	if s.step.cond == nil {
-		return true, nil
-	}
-	ok, err := s.truth(s.step.cond, nil)
-	if err != nil {
-		return false, fmt.Errorf("%s: if: %w", s.plan.Source.At(s.step.cond.pos), err)
-	}
-	return ok, nil
 }
 
 // Assert holds the step's assert against what it yielded; the error says which does not hold, and with what values.
 func (s *Scope) Assert(yielded map[string]any) error {
+	mask := Masker(s.plan.SecretValues())
 	for _, e := range s.step.assert {
 		ok, err := s.truth(e, yielded)
 		if err != nil {
-			return fmt.Errorf("%s: assert: %w", s.plan.Source.At(e.pos), err)
+			return fmt.Errorf("%s: assert: %w", s.plan.Source.At(placeOf(err, e.pos)), err)
 		}
 		if !ok {
-			return fmt.Errorf("%s: assert does not hold: %s%s", s.plan.Source.At(e.pos), e.source, s.readings(e, yielded))
+			return fmt.Errorf("%s: assert does not hold: %s%s", s.plan.Source.At(e.pos), e.source, mask(s.readings(e, yielded)))
 		}
 	}
 	return nil
@@ -413,23 +455,18 @@ func (s *Scope) readings(e *expression, yielded map[string]any) string {
 	var parts []string
 	for _, ref := range e.refs {
 		v, ok := s.lookup(ref.path, yielded)
-		if !ok || ref.computed {
+		if ref.computed || !ok && ref.path[0] != "steps" {
 			continue
 		}
-		text, err := textOf(v)
-		shown := text.String()
-		switch {
-		case v == nil:
-			shown = "nil"
-		case err != nil:
-			continue
-		default:
-			if _, isString := v.(string); isString {
-				shown = strconv.Quote(shown)
-			}
+		shown := "nil"
+		if text, err := textOf(v); err == nil {
+			shown = text.String()
 		}
-		if len(shown) > 200 {
-			shown = shown[:200] + "…"
+		if s, isString := v.(string); isString {
+			shown = strconv.Quote(s)
+		}
+		if runes := []rune(shown); len(runes) > 200 {
+			shown = string(runes[:200]) + "…"
 		}
 		if part := ref.String() + " = " + shown; !slices.Contains(parts, part) {
 			parts = append(parts, part)
@@ -443,21 +480,24 @@ func (s *Scope) readings(e *expression, yielded map[string]any) string {
 
 var errUnknown = errors.New("not known before the run")
 
-// Truth works out a bare expression that a step's spec holds; local names stand beside the scope's.
+// truth works out an expression that is to be true or false; local names stand beside the scope's.
 func (s *Scope) truth(e *expression, local map[string]any) (bool, error) {
 	v, err := e.eval(s, local)
 	if err != nil {
 		return false, err
 	}
-	if v == any(unknown) {
-		return false, errUnknown
-	}
 	switch v := v.(type) {
+	case unknownValue:
+		return false, errUnknown
 	case bool:
 		return v, nil
+	case string:
+		if b, err := parseBool(nil, v); err == nil {
+			return b, nil
+		}
 	case Text: // a comparison with a secret
-		if v.value == "true" || v.value == "false" {
-			return v.value == "true", nil
+		if b, err := parseBool(nil, v.Reveal()); err == nil {
+			return b, nil
 		}
 	case nil:
 		return false, fmt.Errorf("%s is nil (nothing), neither true nor false", e.source)
@@ -467,7 +507,7 @@ func (s *Scope) truth(e *expression, local map[string]any) (bool, error) {
 
 // Spec works out what stands behind the step's kind: a pointer to the struct of its Kind.
 func (s *Scope) Spec() (any, error) {
-	r := newReporter(s.plan.Source)
+	r := s.plan.reporter()
 	spec := s.spec(&decoder{report: r.add, voc: s.plan.voc})
 	return spec, r.err()
 }
@@ -484,58 +524,3 @@ func (s *Scope) spec(d *decoder) any {
 	d.into(&n, s, spec, s.step.Kind)
 	return spec
 }
-
-// Target gives the target that holds here. Without one in the plan it is a private local server.
-func (s *Scope) Target() (*Target, error) {
-	t := &Target{}
-	return t, s.layer(targetLayer, t)
-}
-
-// Tables gives the tables that hold here; nil where there are none.
-func (s *Scope) Tables() (*Tables, error) {
-	if s.laid[tablesLayer] == nil {
-		return nil, nil
-	}
-	t := &Tables{}
-	return t, s.layer(tablesLayer, t)
-}
-
-// Files gives the files that hold here; nil where there are none.
-func (s *Scope) Files() (*Files, error) {
-	if s.laid[filesLayer] == nil {
-		return nil, nil
-	}
-	f := &Files{}
-	return f, s.layer(filesLayer, f)
-}
-
-func (s *Scope) layer(i int, into any) error {
-	r := newReporter(s.plan.Source)
-	s.decodeLayer(i, into, &decoder{report: r.add, voc: s.plan.voc})
-	return r.err()
-}
-
-func (s *Scope) decodeLayer(i int, into any, d *decoder) {
-	n := s.laid[i]
-	if n == nil {
-		n = &node{pos: Position{1, 1}, kind: mapNode}
-	}
-	d.into(n, s, into, layers[i])
-	if t, ok := into.(*Target); ok && n.kind == mapNode {
-		var set []string
-		for _, way := range ways {
-			if n.get(way) != nil {
-				set = append(set, way)
-			}
-		}
-		if len(set) > 1 {
-			d.report(n.get(set[1]).pos, "a target has one of address, socket and local; this one has %s", strings.Join(set, " and "))
-		}
-		if strings.HasPrefix(t.Address, "http") {
-			d.report(n.get("address").pos, "an address is host:port, without %q", strings.SplitAfter(t.Address, "//")[0])
-		}
-	}
-}
-
-// At writes the place of the scope's step in the plan: file:line:col.
-func (s *Scope) At() string { return s.plan.Source.At(s.step.Pos) }

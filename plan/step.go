@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -19,25 +20,19 @@ type Step struct {
 
 	kind    *Kind
 	spec    *node
-	keys    map[string]*node // the keys beside the kind that are worked out in each cell: name, repeat, timeout, …
+	keys    map[string]*node // name, id and repeat
+	frame   node             // timeout, retry and continue_on_error: see Frame
 	labels  []*field
 	cond    *expression
 	assert  []*expression
 	matrix  *matrix
 	vars    []*field
+	badVars bool // they could not be read, so nobody knows their names
 	laid    [len(layers)]*node
-	salt    uint64 // tells it from other steps
-	hasLoad bool   // it, or a step that it holds, is a cell of the comparison
+	lost    []string // ids of steps that could not be read
+	salt    uint64   // tells it from other steps
+	hasLoad bool     // it, or a step that it holds, is a cell of the comparison
 }
-
-// layers are the parts of a scope that a group lays over the outer one field by field.
-var layers = [...]string{"target", "tables", "files"}
-
-const (
-	targetLayer = iota
-	tablesLayer
-	filesLayer
-)
 
 // Group tells whether the step holds others.
 func (s *Step) Group() bool { return s.Kind == groupKind }
@@ -47,6 +42,22 @@ func (s *Step) Load() bool { return s.kind != nil && s.kind.Load }
 
 // HoldsLoad tells whether the step, or one that it holds, is a cell of the comparison.
 func (s *Step) HoldsLoad() bool { return s.hasLoad }
+
+// all gives the steps that a group holds, those of finally behind the others.
+func (s *Step) all() iter.Seq[*Step] {
+	return func(yield func(*Step) bool) {
+		for _, inner := range s.Steps {
+			if !yield(inner) {
+				return
+			}
+		}
+		for _, inner := range s.Finally {
+			if !yield(inner) {
+				return
+			}
+		}
+	}
+}
 
 const groupKind = "steps"
 
@@ -64,37 +75,55 @@ type Retry struct {
 
 // reading turns nodes into steps.
 type reading struct {
-	*reporter
+	*parser
 	voc   *Vocabulary
 	steps uint64
+	lost  bool // a step could not be read, so nobody knows its labels
 }
 
 func (r *reading) kinds() []string { return append(sortedKeys(r.voc.Kinds), groupKind) }
 
+// list reads the steps or the finally of a group.
 func (r *reading) list(f *field, parent *Step) []*Step {
-	if f.value.kind == nullNode {
+	if f.value.kind == nullNode || f.value.kind == listNode && len(f.value.items) == 0 {
+		r.add(f.pos, "%s holds no step", f.key)
 		return nil
 	}
 	if f.value.kind != listNode {
 		r.add(f.value.pos, "%s takes a list of steps, not %s", f.key, f.value.kind)
+		r.lost = true
 		return nil
 	}
 	var out []*Step
-	ids := map[string]Position{}
 	for i, item := range f.value.items {
 		s := r.step(item, parent)
 		if s == nil {
+			r.lost = true
+			if id := item.get("id"); id != nil {
+				parent.lost = append(parent.lost, id.text)
+			}
 			continue
 		}
 		s.Index = i
-		if before, twice := ids[s.ID]; twice && s.ID != "" {
-			r.add(s.Pos, "the id %q is taken by the step at line %d", s.ID, before.Line)
-		}
-		ids[s.ID] = s.Pos
 		parent.hasLoad = parent.hasLoad || s.hasLoad
 		out = append(out, s)
 	}
 	return out
+}
+
+// idsOnce refuses an id that two steps of one group have.
+func (r *reading) idsOnce(group *Step) {
+	taken := map[string]Position{}
+	for s := range group.all() {
+		if s.ID == "" {
+			continue
+		}
+		pos := s.keys["id"].pos
+		if before, twice := taken[s.ID]; twice {
+			r.add(pos, "the id %q is taken by the step at line %d", s.ID, before.Line)
+		}
+		taken[s.ID] = pos
+	}
 }
 
 // step reads one step. The kind is the key: exactly one.
@@ -103,9 +132,32 @@ func (r *reading) step(n *node, parent *Step) *Step {
 		r.add(n.pos, "a step is a mapping with one of: %s; not %s", strings.Join(r.kinds(), " "), n.kind)
 		return nil
 	}
-	s := &Step{Pos: n.pos, Parent: parent, keys: map[string]*node{}, Order: Declared}
 	r.steps++
-	s.salt = r.steps << 32
+	s := &Step{Pos: n.pos, Parent: parent, keys: map[string]*node{}, Order: Declared, salt: r.steps << 32}
+	s.frame = node{kind: mapNode, pos: n.pos}
+	kind := r.kind(n)
+	if kind != nil {
+		s.Kind, s.Pos, s.frame.pos = kind.key, kind.pos, kind.pos
+		if k, ok := r.voc.Kinds[kind.key]; ok {
+			s.kind, s.spec, s.hasLoad = &k, kind.value, k.Load
+		}
+	}
+	if unknown := r.stepKeys(n, s, kind); kind == nil {
+		if !unknown {
+			r.add(n.pos, "this step has no kind: it needs exactly one of %s", strings.Join(r.kinds(), " "))
+		}
+		return nil
+	}
+	if s.Group() {
+		s.Steps = r.list(kind, s)
+		r.idsOnce(s)
+	}
+	r.idOfOne(s)
+	return s
+}
+
+// kind finds the key that makes a step what it is.
+func (r *reading) kind(n *node) *field {
 	var kind *field
 	for _, f := range n.fields {
 		if !slices.Contains(r.kinds(), f.key) {
@@ -117,48 +169,43 @@ func (r *reading) step(n *node, parent *Step) *Step {
 		}
 		kind = f
 	}
-	if kind != nil {
-		s.Kind = kind.key
-		s.Pos = kind.pos
-		if k, ok := r.voc.Kinds[kind.key]; ok {
-			s.kind, s.spec, s.hasLoad = &k, kind.value, k.Load
-		}
-	}
-	unknownKeys := 0
-	for _, f := range n.fields {
-		switch {
-		case f == kind || slices.Contains(r.kinds(), f.key):
-		case slices.Contains(besides, f.key):
-			r.beside(s, f)
-		case slices.Contains(groupKeys, f.key):
-			if kind != nil && kind.key == groupKind {
-				r.groupKey(s, f)
-			} else {
-				r.add(f.pos, "%q belongs to a group: put it beside a steps: list", f.key)
-			}
-		default:
-			unknownKeys++
-			r.add(f.pos, "a step has no %q%s", f.key, unknownHint(f.key, slices.Concat(r.kinds(), besides)))
-		}
-	}
-	if kind == nil {
-		if unknownKeys == 0 {
-			r.add(n.pos, "this step has no kind: it needs exactly one of %s", strings.Join(r.kinds(), " "))
-		}
-		return nil
-	}
-	if s.Group() {
-		s.Steps = r.list(kind, s)
-		if len(s.Steps) == 0 && kind.value.kind != listNode {
-			r.add(kind.pos, "steps holds no step")
-		}
-	}
-	r.idOnce(s)
-	return s
+	return kind
 }
 
-// idOnce refuses an id where there is no one result that it could name.
-func (r *reading) idOnce(s *Step) {
+// stepKeys reads what stands beside the kind; it tells whether a key was there that nobody knows.
+func (r *reading) stepKeys(n *node, s *Step, kind *field) (unknown bool) {
+	for _, f := range n.fields {
+		switch {
+		case slices.Contains(r.kinds(), f.key):
+		case slices.Contains(besides, f.key):
+			r.beside(s, f)
+		case !slices.Contains(groupKeys, f.key):
+			unknown = true
+			r.add(f.pos, "a step has no %q%s", f.key, r.strayHint(f.key, kind))
+		case kind != nil && kind.key == groupKind:
+			r.groupKey(s, f)
+		case kind == nil:
+			unknown = true
+			r.add(f.pos, "%q belongs to a group, and this step has no steps: list", f.key)
+		default:
+			r.add(f.pos, "%q belongs to a group: put it beside a steps: list", f.key)
+		}
+	}
+	return unknown
+}
+
+// strayHint says what to do with a key that stands beside a step's kind: as a rule it stood too far to the left.
+func (r *reading) strayHint(key string, kind *field) string {
+	if kind != nil {
+		if k, ok := r.voc.Kinds[kind.key]; ok && k.Spec != nil && optionOf(Describe(k.Spec()), key) != nil {
+			return "; " + kind.key + " has: indent it below " + kind.key
+		}
+	}
+	return unknownHint(key, slices.Concat(r.kinds(), besides))
+}
+
+// idOfOne refuses an id where there is no one result that it could name.
+func (r *reading) idOfOne(s *Step) {
 	if s.ID == "" {
 		return
 	}
@@ -176,7 +223,11 @@ func (r *reading) beside(s *Step, f *field) {
 	case "labels":
 		if f.value.kind != mapNode {
 			r.add(f.value.pos, "labels takes a mapping from names to values, not %s", f.value.kind)
+			r.lost = true
 			return
+		}
+		for _, l := range f.value.fields {
+			labelName(r.reporter, l)
 		}
 		s.labels = f.value.fields
 	case "if":
@@ -194,19 +245,21 @@ func (r *reading) beside(s *Step, f *field) {
 	case "matrix":
 		s.matrix = readMatrix(r.reporter, f.value)
 	case "order":
-		d := decoder{report: r.add}
 		var order struct {
 			Order string `key:"order" short:"true" default:"declared" enum:"declared|interleaved|shuffled"`
 		}
-		d.into(f.value, nil, &order, "order")
+		(&decoder{report: r.add}).into(f.value, nil, &order, "order")
 		s.Order = Order(order.Order)
 	case "id":
 		if f.value.kind != scalarNode || f.value.template != nil || !isWord(f.value.text) {
 			r.add(f.value.pos, "an id is one word of letters, digits and _")
+			s.Parent.lost = append(s.Parent.lost, f.value.text)
 			return
 		}
 		s.ID = f.value.text
 		s.keys["id"] = f.value
+	case "timeout", "retry", "continue_on_error":
+		s.frame.fields = append(s.frame.fields, f)
 	default:
 		s.keys[f.key] = f.value
 	}
@@ -223,17 +276,19 @@ func isWord(s string) bool {
 
 // bare reads an expression that stands without ${{ }}; with them it is taken too.
 func (r *reading) bare(n *node, what string) *expression {
-	if n.template != nil {
-		if e := n.template.sole(); e != nil {
-			return e
-		}
+	if t := n.template; t != nil && (t.broken || t.sole() != nil) {
+		return t.sole() // nil where its mistake is told already
 	}
 	if n.kind != scalarNode || n.template != nil {
 		r.add(n.pos, "%s takes an expression, not %s", what, n.kind)
 		return nil
 	}
-	pos := r.find(n.pos, n.text, strings.Count(n.text, "\n")+2)
-	return compile(r.reporter, strings.TrimSpace(n.text), pos)
+	source := n.text
+	if b, err := parseBool(n.value, n.text); err == nil {
+		source = scalarText(b) // on, off
+	}
+	where := newLocator(r.text, n.pos, n.where.style, n.text)
+	return r.compile(source, &where, 0)
 }
 
 func (r *reading) groupKey(s *Step, f *field) {
@@ -241,6 +296,7 @@ func (r *reading) groupKey(s *Step, f *field) {
 	case "vars":
 		if f.value.kind != mapNode && f.value.kind != nullNode {
 			r.add(f.value.pos, "vars takes a mapping from names to values, not %s", f.value.kind)
+			s.badVars = true
 			return
 		}
 		s.vars = f.value.fields

@@ -2,11 +2,14 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
+	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
+	"unique"
 )
 
 // Duration is a length of time as a plan writes it: Go's notation, "90s" or "1h30m". It is never negative.
@@ -41,13 +44,15 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+var bareNumber = regexp.MustCompile(`^[-+]?[0-9][0-9_.]*$`)
+
 // ParseDuration reads Go's notation. A bare number is refused: "60" could be seconds or milliseconds.
 func ParseDuration(s string) (Duration, error) {
 	t := strings.TrimSpace(s)
 	if t == "0" {
 		return 0, nil
 	}
-	if _, err := strconv.ParseFloat(t, 64); err == nil {
+	if bareNumber.MatchString(t) {
 		return 0, fmt.Errorf("%q is a duration without a unit: write %ss, %sm or %sms", s, t, t, t)
 	}
 	d, err := time.ParseDuration(t)
@@ -63,11 +68,11 @@ func ParseDuration(s string) (Duration, error) {
 // Count is a whole number, at least 0; a plan may write it with decimal suffixes: 10k, 1M, 2G, 1_000.
 type Count int64
 
-// ParseCount reads a whole number with an optional decimal suffix (k, M, G, T) and underscores between digits.
+// ParseCount reads a whole number, also as 1e6, with an optional decimal suffix (k, M, G, T) and underscores between digits.
 func ParseCount(s string) (Count, error) {
-	n, err := parseScaled(s, map[byte]float64{'k': 1e3, 'K': 1e3, 'M': 1e6, 'm': 0, 'G': 1e9, 'T': 1e12})
+	n, err := parseScaled(s, map[byte]int64{'k': 1e3, 'K': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12})
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a count: write it as 10000, 1_000, 10k or 1M", s)
+		return 0, fmt.Errorf("%q %w: write it as 10000, 1_000, 10k or 1M", s, err)
 	}
 	return Count(n), nil
 }
@@ -75,70 +80,88 @@ func ParseCount(s string) (Count, error) {
 // Size is a number of bytes, at least 0; a plan may write it with binary suffixes: 8k is 8192, 3G is 3·2³⁰.
 type Size int64
 
-// ParseSize reads a whole number of bytes with an optional binary suffix (k, M, G, T; "KiB", "MB" and the like are taken as the same).
+// ParseSize reads a whole number of bytes with an optional binary suffix (k, M, G, T in either case, as MySQL takes them; "KiB", "MB" and the like are the same).
 func ParseSize(s string) (Size, error) {
-	t := strings.TrimSpace(s)
-	for _, tail := range []string{"iB", "ib", "B", "b"} {
-		if strings.HasSuffix(t, tail) && len(t) > len(tail) {
-			t = strings.TrimSuffix(t, tail)
-			break
-		}
+	t := strings.ToLower(strings.TrimSpace(s))
+	if c, found := strings.CutSuffix(t, "b"); found && c != "" {
+		t = strings.TrimSuffix(c, "i")
 	}
-	n, err := parseScaled(t, map[byte]float64{'k': 1 << 10, 'K': 1 << 10, 'M': 1 << 20, 'm': 0, 'G': 1 << 30, 'T': 1 << 40})
+	n, err := parseScaled(t, map[byte]int64{'k': 1 << 10, 'm': 1 << 20, 'g': 1 << 30, 't': 1 << 40})
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a size: write it as 4096, 8k, 64M or 3G", s)
+		return 0, fmt.Errorf("%q %w: write it as 4096, 8k, 64M or 3G", s, err)
 	}
 	return Size(n), nil
 }
 
-// parseScaled reads digits, underscores, an optional fraction and one suffix; the product has to be whole and to fit an int64.
-func parseScaled(s string, suffixes map[byte]float64) (int64, error) {
-	t := strings.ReplaceAll(strings.TrimSpace(s), "_", "")
-	if t == "" {
-		return 0, strconv.ErrSyntax
+var (
+	errNotWhole = errors.New("is not a whole number")
+	errNegative = errors.New("is negative, and at least 0 is needed")
+	errTooLarge = errors.New("is too large")
+
+	scaled = regexp.MustCompile(`^[-+]?[0-9]+(_[0-9]+)*(\.[0-9]+)?([eE]\+?[0-9]{1,3})?$`)
+)
+
+// parseScaled reads digits with underscores between them, an optional fraction or power of ten, and one suffix; the product has to be whole and to fit an int64.
+func parseScaled(s string, suffixes map[byte]int64) (int64, error) {
+	t, scale := strings.TrimSpace(s), int64(1)
+	if n, err := strconv.ParseUint(t, 10, 62); err == nil {
+		return int64(n), nil
 	}
-	scale := 1.0
+	if t == "" {
+		return 0, errNotWhole
+	}
 	if f, ok := suffixes[t[len(t)-1]]; ok {
-		if f == 0 {
-			return 0, strconv.ErrSyntax
-		}
 		scale, t = f, t[:len(t)-1]
 	}
-	if n, err := strconv.ParseInt(t, 10, 64); err == nil {
-		if n < 0 || float64(n)*scale > math.MaxInt64/2 {
-			return 0, strconv.ErrRange
-		}
-		return n * int64(scale), nil
+	if !scaled.MatchString(t) {
+		return 0, errNotWhole
 	}
-	if strings.ContainsAny(t, "eExXpPnN") || scale == 1 {
-		return 0, strconv.ErrSyntax
+	r, ok := new(big.Rat).SetString(strings.ReplaceAll(t, "_", ""))
+	if !ok {
+		return 0, errNotWhole
 	}
-	f, err := strconv.ParseFloat(t, 64)
-	if err != nil || f < 0 || f*scale > math.MaxInt64/2 || f*scale != math.Trunc(f*scale) {
-		return 0, strconv.ErrSyntax
+	switch r.Mul(r, new(big.Rat).SetInt64(scale)); {
+	case !r.IsInt():
+		return 0, errNotWhole
+	case r.Sign() < 0:
+		return 0, errNegative
+	case !r.Num().IsInt64():
+		return 0, errTooLarge
 	}
-	return int64(f * scale), nil
+	return r.Num().Int64(), nil
 }
 
 // Text is a string that may hold a secret. What it holds is reached only by Reveal; printed, encoded or formatted in
-// any way it shows *** where the secret stands. The zero value is the empty text.
+// any way it shows *** where the secret stands. The zero value is the empty text. Two texts are equal (==) when value and
+// masked value are.
 type Text struct {
-	value  string
-	shown  string
+	shown  string // the value, secrets masked
 	secret bool
+	// hidden is the value of a text with a secret. It stands behind a pointer, since fmt prints the fields of what lies in
+	// unexported fields of others without asking for String.
+	hidden unique.Handle[string]
 }
 
 // PlainText is a text without a secret.
-func PlainText(s string) Text { return Text{value: s, shown: s} }
+func PlainText(s string) Text { return Text{shown: s} }
 
 // SecretText is a text that is a secret from end to end.
-func SecretText(s string) Text { return Text{value: s, shown: Mask, secret: true} }
+func SecretText(s string) Text { return partlySecret(s, Mask) }
+
+func partlySecret(value, shown string) Text {
+	return Text{shown: shown, secret: true, hidden: unique.Make(value)}
+}
 
 // Mask is what is printed in place of a secret.
 const Mask = "***"
 
 // Reveal gives the true value, for sending it to where it belongs and nowhere else.
-func (t Text) Reveal() string { return t.value }
+func (t Text) Reveal() string {
+	if !t.secret {
+		return t.shown
+	}
+	return t.hidden.Value()
+}
 
 // Secret tells whether the text holds a secret.
 func (t Text) Secret() bool { return t.secret }
@@ -154,8 +177,8 @@ func (t Text) MarshalText() ([]byte, error) { return []byte(t.shown), nil }
 
 // Hide replaces the true value by the masked one wherever it stands in s; errors of libraries quote what they were given.
 func (t Text) Hide(s string) string {
-	if !t.secret || t.value == "" {
-		return s
+	if value := t.Reveal(); t.secret && value != "" {
+		return strings.ReplaceAll(s, value, t.shown)
 	}
-	return strings.ReplaceAll(s, t.value, t.shown)
+	return s
 }

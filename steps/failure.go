@@ -14,7 +14,7 @@ import (
 type StepError struct {
 	At   string // file:line:col
 	Step string // kind and name: http "5.1 switch off"
-	Cell string // identity of the cell around it; empty outside of any
+	Cell string // labels of the cell; empty outside of any
 	Err  error
 }
 
@@ -42,7 +42,19 @@ func stepError(s *plan.Scope, err error) error {
 	if errors.As(err, &inner) {
 		return err
 	}
-	return &StepError{At: s.At(), Step: stepTitle(s), Cell: s.Identity(), Err: err}
+	return &StepError{At: s.At(), Step: stepTitle(s), Cell: cellText(s), Err: err}
+}
+
+// cellText writes the labels of a cell, and which of its repeats it is.
+func cellText(s *plan.Scope) string {
+	var parts []string
+	for _, l := range s.Labels() {
+		parts = append(parts, l.Name+"="+l.Value)
+	}
+	if s.Repeat() > 1 {
+		parts = append(parts, fmt.Sprintf("#%d", s.Repeat()))
+	}
+	return strings.Join(parts, " ")
 }
 
 // stepTitle names a step as messages do: its kind, and its name where it has one.

@@ -91,6 +91,7 @@ func (c *Call) restart(ctx context.Context, spec *serverSpec) error {
 		return err
 	}
 	conn.stopped = false
+	c.run.targets.warn(conn.private)
 	maps.DeleteFunc(c.run.settings, func(name, _ string) bool { return strings.HasPrefix(name, "option ") })
 	for name, value := range options {
 		c.run.settings["option "+name] = value

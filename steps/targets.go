@@ -113,9 +113,18 @@ func (ts *targets) start(ctx context.Context, c *connection) error {
 	c.private = server
 	c.config = mysql.NewConfig()
 	c.config.User, c.config.Net, c.config.Addr = server.User(), "unix", server.Socket()
+	c.config.Timeout = c.target.ConnectTimeout.D()
 	c.config.Logger = &mysql.NopLogger{}
 	ts.note(fmt.Sprintf("private server: %s, ready after %s", server.Program(), time.Since(begin).Round(time.Millisecond)))
+	ts.warn(server)
 	return nil
+}
+
+// warn tells of options that the server did not take as they were given: an axis of such a value is not what its label says.
+func (ts *targets) warn(server *localserver.Server) {
+	for _, w := range server.Warnings() {
+		ts.note("private server: " + w)
+	}
 }
 
 // identify connects once and asks who the server is. On a private server the target's database is made.

@@ -257,10 +257,10 @@ func (p *progress) Note(text string) {
 	p.line("%s", text)
 }
 
-func (p *progress) Finally(cause error) {
+func (p *progress) Finally(error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.line("finally, after: %v", cause)
+	p.line("finally")
 	p.status = "finally"
 }
 

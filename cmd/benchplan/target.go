@@ -2,13 +2,15 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
 )
 
-// parseTarget turns a DSN as the Go MySQL driver writes it into the YAML mapping that a plan would have; empty for no DSN.
+// parseTarget turns a DSN as the Go MySQL driver writes it into the YAML mapping that a plan would have; empty for no DSN. What
+// it does not say, the plan's own password for one, stays as the plan has it.
 func parseTarget(dsn string) (string, error) {
 	if dsn == "" {
 		return "", nil
@@ -36,6 +38,8 @@ func parseTarget(dsn string) (string, error) {
 	if c.DBName != "" {
 		fmt.Fprintf(&b, ", database: %s", strconv.Quote(c.DBName))
 	}
-	fmt.Fprintf(&b, `, password: "${{ env.%s ?? '' }}" }`, targetPassword)
-	return b.String(), nil
+	if _, set := os.LookupEnv(targetPassword); set {
+		fmt.Fprintf(&b, `, password: "${{ secrets.%s }}"`, targetPassword)
+	}
+	return b.String() + " }", nil
 }

@@ -160,7 +160,7 @@ func remedy(t *plan.Target, err error) string {
 	case errors.As(err, &server):
 		return serverRemedy(t, int(server.Number))
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Sprintf("no answer within the connect_timeout of %s", t.ConnectTimeout)
+		return fmt.Sprintf("check the target's address, or give it more time by connect_timeout (%s)", t.ConnectTimeout)
 	}
 	return ""
 }

@@ -62,11 +62,14 @@ func (o Options) check(tables plan.Tables) error {
 	return errors.Join(errs...)
 }
 
-var roles = []engine.Role{
-	{Name: roleWrite, Clients: 32, Doc: "clients that insert"},
-	{Name: roleRead, Clients: 32, Doc: "clients that select"},
-	{Name: roleUpdate, Clients: 0, Doc: "clients that update"},
-	{Name: roleDelete, Clients: 0, Doc: "clients that delete"},
+// roles are benchyou's, with its numbers of threads.
+func roles() []engine.Role {
+	return []engine.Role{
+		{Name: roleWrite, Clients: 32, Doc: "clients that insert"},
+		{Name: roleRead, Clients: 32, Doc: "clients that select"},
+		{Name: roleUpdate, Clients: 0, Doc: "clients that update"},
+		{Name: roleDelete, Clients: 0, Doc: "clients that delete"},
+	}
 }
 
 // Random draws ids at random.
@@ -81,7 +84,7 @@ func Seq() engine.Definition {
 
 func definition(name, doc string, sequential bool) engine.Definition {
 	return engine.Definition{
-		Name: name, Doc: doc, Schema: SchemaName, Roles: roles, PSMode: engine.PSDisable,
+		Name: name, Doc: doc, Schema: SchemaName, Roles: roles(), PSMode: engine.PSDisable,
 		Options: func() any { return new(Options) },
 		Check: func(options any, tables plan.Tables) error {
 			o, err := optionsOf[Options](options)
@@ -104,7 +107,7 @@ func definition(name, doc string, sequential bool) engine.Definition {
 func Range() engine.Definition {
 	return engine.Definition{
 		Name: "benchyou_range", Doc: "benchyou range: inserts at random ids, and selects of up to 100 rows between two ids",
-		Schema: SchemaName, Roles: roles[:2], PSMode: engine.PSDisable,
+		Schema: SchemaName, Roles: roles()[:2], PSMode: engine.PSDisable,
 		Options: func() any { return new(RangeOptions) },
 		Check: func(options any, tables plan.Tables) error {
 			o, err := optionsOf[RangeOptions](options)

@@ -10,7 +10,7 @@ type pattern struct {
 	pieces []string
 }
 
-// parsePattern cuts a statement at the question marks that are outside of quotes and comments.
+// parsePattern cuts a statement at the question marks that are outside of quotes and of comments like /* this */.
 func parsePattern(sql string) pattern {
 	var p pattern
 	start := 0

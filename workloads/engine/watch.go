@@ -73,7 +73,7 @@ func (w *watch) allDone(limit int64) results.Stop {
 		return results.ByError
 	default:
 	}
-	if r.cell.budget > 0 && r.cell.tickets.Load() >= r.cell.budget {
+	if r.cell.budget > 0 && r.cell.tickets.Load() >= r.cell.budget && r.clock.now() < limit {
 		return results.ByEvents
 	}
 	return results.ByDuration
@@ -148,9 +148,16 @@ func (w *watch) show(now int64, warmup bool) {
 	w.seenFrom = now
 }
 
-// finish closes the last second, at the end of the cell.
+// finish closes the last second, at the end of the cell. The last event may have ended just before a tick and been put down
+// just after it: it belongs to the second before.
 func (w *watch) finish(end int64) {
-	if end > w.from {
-		w.take(end)
+	if end > w.from || len(w.series) == 0 {
+		w.take(max(end, w.from))
+		return
 	}
+	w.run.tally.collect(w.second, false)
+	last := &w.series[len(w.series)-1]
+	last.Events += w.second.events
+	last.Queries += w.second.queries
+	last.Errors += w.second.errors
 }

@@ -7,13 +7,16 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 )
 
 // NewConnector makes the connector that Run asks for: the driver's own, but the socket of each connection is recorded, so
 // that a connection whose statement has no answer can be cut. Where cfg.DialFunc is nil it dials cfg.Net ("tcp" or "unix")
-// itself; networks registered with the driver are not found. The driver's log is silenced, since every error is returned.
+// itself; networks registered with the driver are not found. cfg.Timeout bounds all of connecting, the log-in included, and
+// not only dialling: a server that takes connections and says nothing must not hold anybody up. The driver's log is
+// silenced, since every error is returned.
 func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
 	c := cfg.Clone()
 	dial := c.DialFunc
@@ -35,7 +38,26 @@ func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connector: %w", err)
 	}
+	if cfg.Timeout > 0 {
+		return bounded{connector, cfg.Timeout}, nil
+	}
 	return connector, nil
+}
+
+// bounded is a connector whose connections are there in time or not at all.
+type bounded struct {
+	driver.Connector
+	limit time.Duration
+}
+
+func (b bounded) Connect(ctx context.Context) (driver.Conn, error) {
+	limited, cancel := context.WithTimeout(ctx, b.limit)
+	defer cancel()
+	conn, err := b.Connector.Connect(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("the server did not let the client in within %s: %w", b.limit, context.DeadlineExceeded)
+	}
+	return conn, err
 }
 
 // wire is the socket under a client's connection. A driver.Conn must be used by one goroutine at a time, its socket may be

@@ -24,7 +24,7 @@ type Definition struct {
 	Options func() any
 	// Check says what is wrong with options that are each right by themselves, or with the tables they meet; nil is fine.
 	Check func(options any, tables plan.Tables) error
-	// New makes the workload for one cell.
+	// New makes the workload for one cell; clients says how many of each role there will be.
 	New func(options any, tables plan.Tables, clients map[string]int) (Workload, error)
 }
 

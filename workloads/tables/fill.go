@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
@@ -188,6 +189,9 @@ func (p *preparation) loadData(ctx context.Context, c chunk, next func() (engine
 	p.loaded(n)
 	return nil
 }
+
+// loads counts the uses of the driver's registry of readers, whose names have to be unique within the process.
+var loads atomic.Uint64
 
 func (p *preparation) loadReader(ctx context.Context, table int, reader io.Reader) (int64, error) {
 	name := "benchplan-" + strconv.FormatUint(loads.Add(1), 10)

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
@@ -194,6 +193,3 @@ func drop(ctx context.Context, db *sql.DB, table string) error {
 	}
 	return nil
 }
-
-// loads counts the uses of the driver's registry of readers, whose names have to be unique within the process.
-var loads atomic.Uint64
