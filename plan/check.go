@@ -265,8 +265,9 @@ func (c *check) identity(s *Scope) {
 		} else {
 			c.add(s.step.Pos, "%s has the same identity as the one at line %d; give one of them a name or labels", where, at.Line)
 		}
+	} else {
+		c.identities[id] = s.step.Pos
 	}
-	c.identities[id] = s.step.Pos
 	for _, l := range s.labels {
 		if c.values[l.Name] == nil {
 			c.values[l.Name] = map[string]bool{}
@@ -279,7 +280,7 @@ func (c *check) identity(s *Scope) {
 func (c *check) excludes(step *Step) {
 	if m := step.matrix; m != nil {
 		for _, e := range m.excludes {
-			if fit := c.exclude[e]; fit != nil && fit.tried && !fit.met && !fit.spoiled {
+			if fit := c.exclude[e]; fit != nil && fit.tried && !fit.met && (!fit.spoiled || fit.unknown != "") {
 				c.add(e.pos, "this exclude meets no cell%s", fit.unknown)
 			}
 		}

@@ -301,14 +301,15 @@ func keysHint(options []Option) string {
 	return " (its keys: " + strings.Join(keys, " ") + ")"
 }
 
+// unknownHint helps with a word that is not among those that are known.
 func unknownHint(key string, known []string) string {
 	if s := didYouMean(key, known); s != "" {
 		return s
 	}
 	if len(known) == 0 {
-		return ": it takes no keys"
+		return "; there are none here"
 	}
-	return " (it has: " + strings.Join(known, " ") + ")"
+	return " (known: " + strings.Join(known, " ") + ")"
 }
 
 // entry decodes one entry of a mapping with free keys.

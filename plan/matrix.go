@@ -222,7 +222,7 @@ func (a *axis) expand(s *Scope, d *decoder) ([]axisValue, bool) {
 	ok := true
 	seen := make(map[string]bool, len(list.items))
 	for _, item := range list.items {
-		v, fine := labelled(item, s, d, "the axis "+a.name)
+		v, fine := labelled(item, s, d, "a value of the axis "+a.name)
 		if fine && seen[v.label] {
 			d.report(v.pos, "the axis %s has the value %q twice", a.name, v.label)
 			fine = false
@@ -248,10 +248,10 @@ func labelled(n *node, s *Scope, d *decoder, what string) (axisValue, bool) {
 	}
 	id := n.get("id")
 	if id == nil {
-		d.report(n.pos, "a value of %s that is a mapping needs an id: its label", what)
+		d.report(n.pos, "%s that is a mapping needs an id: its label", what)
 		return axisValue{pos: n.pos}, false
 	}
-	v, ok := wordOf(id, s, d, "the id of a value of "+what)
+	v, ok := wordOf(id, s, d, "the id of "+what)
 	v.value, _ = d.tree(n, s)
 	v.pos = n.pos
 	return v, ok
@@ -271,7 +271,7 @@ func wordOf(n *node, s *Scope, d *decoder, what string) (axisValue, bool) {
 	secret, _ := inspect(value)
 	switch value.(type) {
 	case nil:
-		d.report(n.pos, "%s is nothing; it takes a value", what)
+		d.report(n.pos, "%s is missing", what)
 	case []any, map[string]any:
 		d.report(n.pos, "%s takes a single value, not %s", what, typeName(value))
 	default:
@@ -323,7 +323,7 @@ func (m *matrix) excluded(axes [][]axisValue, s *Scope, d *decoder) ([]exclusion
 				all = false
 				continue
 			}
-			v, fine := labelled(f.value, s, d, "exclude: "+f.key)
+			v, fine := labelled(f.value, s, d, "exclude: the value of "+f.key)
 			all = all && fine
 			x.wanted = append(x.wanted, Label{f.key, v.label})
 			if i >= 0 && fit.unknown == "" && !slices.ContainsFunc(axes[i], func(a axisValue) bool { return a.label == v.label }) {
@@ -414,7 +414,7 @@ func (m *matrix) included(e *combination, names []string, axes [][]axisValue, s 
 			ok = false
 			continue
 		}
-		v, fine := labelled(n, s, d, "include: "+name)
+		v, fine := labelled(n, s, d, "include: the value of "+name)
 		ok = ok && fine
 		if n.kind == scalarNode && i < len(axes) {
 			for _, known := range axes[i] {

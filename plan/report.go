@@ -22,24 +22,17 @@ func (c *check) compared() {
 		for _, f := range b.fields {
 			values, ok := c.values[f.key]
 			if v := r.Baseline[f.key]; !ok {
-				c.add(f.pos, "report.baseline: no cell has the label %q%s", f.key, labelHint(f.key, labels))
+				c.add(f.pos, "report.baseline: no cell has the label %q%s", f.key, unknownHint(f.key, labels))
 			} else if !values[v] && f.value.kind == scalarNode {
-				c.add(f.value.pos, "report.baseline: no cell has %s: %s%s", f.key, v, labelHint(v, sortedKeys(values)))
+				c.add(f.value.pos, "report.baseline: no cell has %s: %s%s", f.key, v, unknownHint(v, sortedKeys(values)))
 			}
 		}
 	}
 	if r.Pivot != "" && c.values[r.Pivot] == nil && !c.uncertain {
-		c.add(n.get("pivot").pos, "report.pivot: no cell has the label %q%s", r.Pivot, labelHint(r.Pivot, labels))
+		c.add(n.get("pivot").pos, "report.pivot: no cell has the label %q%s", r.Pivot, unknownHint(r.Pivot, labels))
 	}
 	c.metrics(n.get("metrics"))
 	c.reportAsserts(n.get("assert"))
-}
-
-func labelHint(word string, known []string) string {
-	if len(known) == 0 {
-		return ": no cell has any label"
-	}
-	return unknownHint(word, known)
 }
 
 func (c *check) metrics(n *node) {

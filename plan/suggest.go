@@ -41,9 +41,15 @@ func suggestion(word string, known []string) string {
 	if other, ok := others[snake]; ok {
 		name, _, _ := strings.Cut(other, ":")
 		name, _, _ = strings.Cut(name, " ")
+		if slices.Contains(known, name) && strings.HasSuffix(other, ")") {
+			return name // "rows (in tables)", and these are the keys of tables
+		}
 		if slices.Contains(known, name) || strings.ContainsAny(other, " ") {
 			return other
 		}
+	}
+	if len(snake) < 2 || strings.Trim(snake, "0123456789") == "" {
+		return "" // every number is close to another
 	}
 	best, bestDistance := "", 1+len([]rune(snake))/3
 	for _, k := range known {

@@ -161,7 +161,7 @@ func nameRows(rows []*Row, varying []Axis) (stepsDiffer bool) {
 		}
 		for _, a := range varying {
 			if v, ok := r.Label(a.Name); ok {
-				parts = append(parts, v)
+				parts = append(parts, a.Name+"="+v)
 			}
 		}
 		r.Name = strings.Join(parts, " ")

@@ -105,11 +105,9 @@ func checkLittle(c *Cell) []Mark {
 			continue
 		}
 		busy := float64(r.Events) / o.Elapsed * r.Latency.Mean / 1000
-		// An event under way when the time was up kept its client busy, and is in no figure: half of one, on average,
-		// more where latencies vary much.
-		unfinished := min(float64(o.Unfinished), float64(r.Clients)) * r.Latency.Mean / 1000 / o.Elapsed
-		share := busy / float64(r.Clients)
-		if share <= 1+littleTolerance && share+unfinished/float64(r.Clients) >= 1-littleTolerance {
+		// What no latency holds, since the event was under way when the time was up, kept its client busy all the same.
+		share := (busy + r.Uncounted/o.Elapsed) / float64(r.Clients)
+		if math.Abs(share-1) <= littleTolerance {
 			continue
 		}
 		name := "clients"
@@ -126,6 +124,11 @@ func checkLittle(c *Cell) []Mark {
 		"clients waited outside of what was measured: look at reconnects, restarts and the generator's CPU"}}
 }
 
+// sameEvents tells whether both cells were given the same number of events to do, and did them: their times differ by right.
+func sameEvents(c, base *Cell) bool {
+	return c.Outcome.Stopped == ByEvents && base.Outcome.Stopped == ByEvents && c.Wanted.Events == base.Wanted.Events
+}
+
 // checkAgainst gives what makes a cell unlike the one that it is compared with, besides its labels; other names that one.
 func checkAgainst(c, base *Cell, other string) []Mark {
 	var marks []Mark
@@ -133,7 +136,7 @@ func checkAgainst(c, base *Cell, other string) []Mark {
 		marks = append(marks, Mark{MarkStopRule, "change.tps",
 			fmt.Sprintf("ended by %s after %s, %s by %s after %s", a, seconds(c.Outcome.Elapsed), other, b, seconds(base.Outcome.Elapsed)),
 			"give all of them the same rule: a duration that ends each before its events do"})
-	} else if a, b := c.Outcome.Elapsed, base.Outcome.Elapsed; ranToEnd(c) && ranToEnd(base) && math.Abs(a-b) > durationTolerance*max(a, b) {
+	} else if a, b := c.Outcome.Elapsed, base.Outcome.Elapsed; ranToEnd(c) && ranToEnd(base) && !sameEvents(c, base) && math.Abs(a-b) > durationTolerance*max(a, b) {
 		marks = append(marks, Mark{MarkDuration, "change.tps",
 			fmt.Sprintf("measured for %s, %s for %s", seconds(a), other, seconds(b)), "give all of them the same duration"})
 	}

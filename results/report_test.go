@@ -87,13 +87,14 @@ func TestCheck(t *testing.T) {
 		"latency is too long": {func(c *Cell) { c.Outcome.Latency.Mean = 85 }, MarkLittle},
 		"within 5 %":          {func(c *Cell) { c.Outcome.Latency.Mean = 83 }, ""},
 		"long events were cut off": {func(c *Cell) {
-			c.Outcome.Elapsed, c.Outcome.Events, c.Outcome.Unfinished, c.Outcome.Latency.Mean = 1, 104, 8, 70
+			c.Outcome.Elapsed, c.Outcome.Events, c.Outcome.Latency.Mean = 1, 104, 70
+			c.Outcome.Roles = []Role{{Clients: 8, Events: 104, Latency: Latency{Mean: 70}, Uncounted: 0.7}}
 		}, ""},
 		"open loop":         {func(c *Cell) { c.Wanted.Rate, c.Outcome.Latency.Mean = 100, 1 }, ""},
 		"too short to tell": {func(c *Cell) { c.Outcome.Elapsed, c.Outcome.Latency.Mean = 0.9, 1 }, ""},
 		"too few to tell":   {func(c *Cell) { c.Outcome.Events = 99 }, ""},
 		"one role of two": {func(c *Cell) {
-			c.Outcome.Roles = []Role{{"read", 4, 1000, Latency{Mean: 40}}, {"write", 4, 1000, Latency{Mean: 50}}}
+			c.Outcome.Roles = []Role{{Name: "read", Clients: 4, Events: 1000, Latency: Latency{Mean: 40}}, {Name: "write", Clients: 4, Events: 1000, Latency: Latency{Mean: 50}}}
 		}, MarkLittle},
 		"errors":                            {func(c *Cell) { c.Outcome.Errors = []ErrorCount{{Code: 1105, Count: 1}} }, MarkErrors},
 		"reads met nothing":                 {func(c *Cell) { c.Outcome.Statements[Read] = Statements{Count: 5} }, MarkNoRows},
@@ -236,7 +237,7 @@ func TestUnlike(t *testing.T) {
 			}
 		}
 	}
-	want := map[string][]string{"xa": {MarkStopRule}, "audit": {MarkDuration, MarkTables}, "part": {MarkPartial}}
+	want := map[string][]string{"config=xa": {MarkStopRule}, "config=audit": {MarkDuration, MarkTables}, "config=part": {MarkPartial}}
 	for _, list := range got {
 		slices.Sort(list)
 	}
@@ -262,10 +263,10 @@ func TestCompareRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([][]string{{"c"}, {"a"}}, c.Missing); diff != "" {
+	if diff := cmp.Diff([][]string{{"config=c"}, {"config=a"}}, c.Missing); diff != "" {
 		t.Errorf("missing (-want +got):\n%s", diff)
 	}
-	want := []Dissimilar{{What: "benchplan", Values: []string{"1", "2"}}, {What: "option range_size", Values: []string{"100", "200"}, Cells: []string{"b"}}}
+	want := []Dissimilar{{What: "benchplan", Values: []string{"1", "2"}}, {What: "option range_size", Values: []string{"100", "200"}, Cells: []string{"config=b"}}}
 	if diff := cmp.Diff(want, c.Differences); diff != "" {
 		t.Errorf("differences (-want +got):\n%s", diff)
 	}

@@ -86,7 +86,9 @@ func reportGrid(r *results.Report) grid {
 		n += len(s.Rows)
 	}
 	addIdentity(&g, rows, identityAxes(r), r.StepsDiffer)
-	g.add(clientsColumn(rows))
+	if !axisTellsClients(rows, r.Axes) {
+		g.add(clientsColumn(rows))
+	}
 	if slices.ContainsFunc(rows, func(r *results.Row) bool { return r.Repeats > 1 }) {
 		g.add(textColumn("repeats", "n", 3, rows, func(r *results.Row) string { return strconv.Itoa(r.Repeats) }))
 	}
@@ -124,7 +126,9 @@ func compareGrid(c *results.Comparison) grid {
 		}
 	}
 	addIdentity(&g, identities, c.Axes, c.StepsDiffer)
-	g.add(clientsColumn(identities))
+	if !axisTellsClients(identities, c.Axes) {
+		g.add(clientsColumn(identities))
+	}
 	if repeats {
 		g.add(textColumn("repeats", "n", 3, identities, func(r *results.Row) string { return repeatsText(c, r) }))
 	}
@@ -222,6 +226,20 @@ func textColumn(id, title string, rank int, rows []*results.Row, text func(*resu
 		c.cells = append(c.cells, cell{text: printable(text(r))})
 	}
 	return c
+}
+
+// axisTellsClients tells whether the values of an axis are the numbers of clients, which then need no column of their own.
+func axisTellsClients(rows []*results.Row, axes []results.Axis) bool {
+	return slices.ContainsFunc(axes, func(a results.Axis) bool {
+		return !slices.ContainsFunc(rows, func(r *results.Row) bool {
+			total := 0
+			for _, role := range r.Clients {
+				total += role.Clients
+			}
+			v, _ := r.Label(a.Name)
+			return v != strconv.Itoa(total)
+		})
+	})
 }
 
 func clientsColumn(rows []*results.Row) column {

@@ -242,6 +242,11 @@ func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watc
 		Cut:     cut,
 		Series:  watch.series,
 	}
+	for _, client := range r.runners {
+		if s := &client.session; s.idleSince > 0 {
+			s.shard.uncounted[s.role] += max(0, end-s.idleSince)
+		}
+	}
 	r.tally.fill(&out, r.order.Clients)
 	out.Ledger = r.ledger()
 	switch {

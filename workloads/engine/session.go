@@ -81,8 +81,9 @@ type session struct {
 	phase     phase
 	then      Action // what follows an undo: Restart the event, Count it and begin the next, or Stop
 
-	open           bool // an event is under way
-	ticket         bool // and has its place among the events of the measured part
+	open           bool  // an event is under way
+	ticket         bool  // and has its place among the events of the measured part
+	idleSince      int64 // when there was no ticket left for it; 0: there always was
 	eventStart     int64
 	statementStart int64
 }
@@ -95,6 +96,7 @@ func (s *session) begin(now int64) step {
 	}
 	if now >= s.cell.start {
 		if !s.cell.takeTicket() {
+			s.idleSince = now
 			return s.close()
 		}
 		s.ticket = true
@@ -143,9 +145,7 @@ func (s *session) count(now, rows, affected int64) {
 	}
 	if now >= s.cell.end.Load() {
 		if s.statement.Last {
-			sh.mu.Lock()
-			defer sh.mu.Unlock()
-			sh.unfinished++
+			s.putUnfinished()
 		}
 		return
 	}
@@ -163,7 +163,17 @@ func (s *session) count(now, rows, affected int64) {
 		sh.lastEnd = max(sh.lastEnd, now)
 		record(sh.current.latency, now-s.eventStart)
 		record(sh.roles[s.role], now-s.eventStart)
+		sh.uncounted[s.role] -= max(0, s.cell.start-s.eventStart)
 	}
+}
+
+// putUnfinished puts down an event that was under way when the time was up.
+func (s *session) putUnfinished() {
+	sh := s.shard
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.unfinished++
+	sh.uncounted[s.role] += max(0, s.cell.end.Load()-max(s.eventStart, s.cell.start))
 }
 
 // failed reports that the statement had an error.
@@ -298,7 +308,5 @@ func (s *session) abandon() {
 		return
 	}
 	s.open = false
-	s.shard.mu.Lock()
-	s.shard.unfinished++
-	s.shard.mu.Unlock()
+	s.putUnfinished()
 }

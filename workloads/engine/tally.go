@@ -58,6 +58,7 @@ type shard struct {
 	reconnects int64
 	away       time.Duration // from losing connections to having them again
 	unfinished int64
+	uncounted  []int64  // client-nanoseconds by role, see results.Role
 	lastEnd    int64    // when the last counted event ended
 	warm       *span    // of the warm-up, for the observer alone
 	current    *span    // of the second under way
@@ -94,12 +95,13 @@ func (s *span) add(other *span) {
 
 func newShard(roles int) *shard {
 	s := &shard{
-		roles:    make([]*hdrhistogram.Histogram, roles),
-		classes:  make([]classTally, len(results.Classes)),
-		errors:   problems{},
-		restarts: problems{},
-		warm:     newSpan(),
-		current:  newSpan(),
+		roles:     make([]*hdrhistogram.Histogram, roles),
+		uncounted: make([]int64, roles),
+		classes:   make([]classTally, len(results.Classes)),
+		errors:    problems{},
+		restarts:  problems{},
+		warm:      newSpan(),
+		current:   newSpan(),
 	}
 	for i := range s.roles {
 		s.roles[i] = newHistogram()
@@ -194,11 +196,13 @@ func (t *tally) fill(out *results.Outcome, clients []RoleClients) {
 			continue
 		}
 		h := newHistogram()
+		var uncounted int64
 		for _, s := range t.shards {
 			h.Merge(s.roles[i])
+			uncounted += s.uncounted[i]
 		}
 		events.Merge(h)
-		out.Roles = append(out.Roles, results.Role{Name: role.Role, Clients: role.Count, Events: h.TotalCount(), Latency: summarize(h)})
+		out.Roles = append(out.Roles, results.Role{Name: role.Role, Clients: role.Count, Events: h.TotalCount(), Latency: summarize(h), Uncounted: seconds(uncounted)})
 		if role.Role != "" {
 			out.Histograms["role."+role.Role] = h
 		}
