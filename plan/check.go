@@ -53,7 +53,7 @@ func (c *check) run() {
 	c.group(s, 1)
 	c.excludes(c.plan.Root)
 	c.compared()
-	c.rehearsal(s)
+	c.rehearsal()
 }
 
 // group walks the steps of one cell of a group. times is how often the cell runs.

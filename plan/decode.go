@@ -50,7 +50,7 @@ func (d *decoder) value(n *node, s *Scope, v reflect.Value, o Option, what strin
 		n = nodeOf(value, n)
 	}
 	if u, is := n.value.(unknownValue); is {
-		d.undecided(u, n, v, what)
+		d.undecided(u, n, v, o, what)
 		return
 	}
 	if n.kind == nullNode && v.Type() != anyType {
@@ -95,15 +95,30 @@ var (
 func isOptions(t reflect.Type) bool { return t.Kind() == reflect.Struct && scalarTypes[t] == "" }
 
 // undecided leaves a field alone whose value only the run tells. Whether a secret may stand there does not wait for the run.
-func (d *decoder) undecided(u unknownValue, n *node, v reflect.Value, what string) {
+func (d *decoder) undecided(u unknownValue, n *node, v reflect.Value, o Option, what string) {
 	d.unknown = true
 	switch {
-	case !u.secret || v.Type() == anyType:
+	case !u.secret:
 	case v.Type() == textType:
 		v.Set(reflect.ValueOf(SecretText("")))
-	default:
+	case !admitsSecret(v.Type(), o):
 		d.report(n.pos, "%s", noSecret(what))
 	}
+}
+
+// admitsSecret tells whether a single value that is a secret can be decoded into a type.
+func admitsSecret(t reflect.Type, o Option) bool {
+	switch {
+	case t == anyType || t == textType:
+		return true
+	case t.Kind() == reflect.Pointer:
+		return admitsSecret(t.Elem(), o)
+	case t.Kind() == reflect.Slice && (o.Single || o.Short):
+		return admitsSecret(t.Elem(), Option{})
+	case isOptions(t):
+		return slices.ContainsFunc(o.Fields, func(f Option) bool { return f.Short && admitsSecret(f.typ, f) })
+	}
+	return false
 }
 
 func noSecret(what string) string {

@@ -190,8 +190,8 @@ func (r *reporter) err() error {
 	found := slices.Clone(r.found)
 	sort.SliceStable(found, func(i, j int) bool {
 		a, b := found[i].Pos, found[j].Pos
-		if (a.origin == nil) != (b.origin == nil) {
-			return a.origin != nil
+		if a.origin != b.origin {
+			return b.origin == nil || a.origin != nil && a.origin.name < b.origin.name
 		}
 		return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
 	})

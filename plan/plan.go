@@ -23,6 +23,7 @@ type Plan struct {
 	text       *text
 	report     *node
 	rehearse   *node
+	rehearsed  []*field // the outermost variables of a rehearsal
 	rehearsing bool
 	target     *node // of the command line; nil: none
 	lookup     func(string) (string, bool)
@@ -158,34 +159,41 @@ func (r *reading) word(f *field, otherwise string) string {
 
 // override puts what a rehearsal and the command line say in the place of the outermost variables.
 func (r *reading) override(p *Plan, set map[string]string) {
-	vars := slices.Clone(p.Root.vars)
-	replace := func(name string, pos Position, n *node, from string) {
-		i := slices.IndexFunc(vars, func(f *field) bool { return f.key == name })
-		switch {
-		case i >= 0:
-			vars[i] = &field{name, vars[i].pos, n}
-		case !p.Root.badVars:
-			var known []string
-			for _, f := range p.Root.vars {
-				known = append(known, f.key)
-			}
-			r.add(pos, "%sthe plan has no variable %q%s", from, name, unknownHint(name, known))
-		}
-	}
+	var over []*field
 	if rehearse := p.rehearse.get("vars"); rehearse != nil && rehearse.kind == mapNode {
-		for _, f := range rehearse.fields {
-			before := vars
-			replace(f.key, f.pos, f.value, "rehearse.vars: ")
-			if !p.rehearsing {
-				vars = before
-			}
-		}
+		over = rehearse.fields
 	}
+	p.rehearsed = r.replaced(p, p.Root.vars, over, "rehearse.vars: ")
+	over = nil
 	for _, name := range sortedKeys(set) {
 		flag := "--set vars." + name
-		replace(name, Position{origin: &text{name: flag}}, r.argument(flag, set[name]), "")
+		over = append(over, &field{name, Position{origin: &text{name: flag}}, r.argument(flag, set[name])})
 	}
-	p.Root.vars = vars
+	given := p.Root.vars
+	if p.rehearsing {
+		given = p.rehearsed
+	}
+	p.rehearsed = r.replaced(p, p.rehearsed, over, "")
+	p.Root.vars = r.replaced(p, given, over, "")
+}
+
+// replaced gives variables with the values of others in the place of their own.
+func (r *reading) replaced(p *Plan, vars, over []*field, from string) []*field {
+	out := slices.Clone(vars)
+	for _, f := range over {
+		i := slices.IndexFunc(out, func(v *field) bool { return v.key == f.key })
+		switch {
+		case i >= 0:
+			out[i] = &field{f.key, out[i].pos, f.value}
+		case !p.Root.badVars:
+			var known []string
+			for _, v := range vars {
+				known = append(known, v.key)
+			}
+			r.add(f.pos, "%sthe plan has no variable %q%s", from, f.key, unknownHint(f.key, known))
+		}
+	}
+	return out
 }
 
 // argument reads YAML that the command line gives. What is no YAML is a text as it is.

@@ -35,12 +35,16 @@ func (a Answer) Route() (method, path string) {
 var methods = []string{"get", "put", "post", "patch", "delete"}
 
 // rehearsal checks what rehearse says.
-func (c *check) rehearsal(s *Scope) {
+func (c *check) rehearsal() {
 	n := c.plan.rehearse
 	if n == nil {
 		return
 	}
 	d := c.decoder()
+	root := *c.plan.Root
+	root.vars = c.plan.rehearsed
+	s := &Scope{plan: c.plan, step: &root, repeat: 1}
+	s.openGroup(&root, d)
 	d.local = map[string]any{"sent": unknown}
 	var r Rehearse
 	d.into(n, s, &r, "rehearse")
