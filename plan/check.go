@@ -13,7 +13,9 @@ type check struct {
 	identities map[string]Position
 	values     map[string]map[string]bool // the labels of the cells and their values, for report
 	exclude    excludeFits
+	partial    map[*node]bool // tables whose schema an inner group may say
 	visit      func(Visit)
+	budget     meter
 	walked     int  // cells of all steps
 	broken     bool // inside a matrix that could not be expanded: its axes are unknown
 	uncertain  bool // a mistake keeps labels from being known, so that none can be missed
@@ -24,23 +26,26 @@ type check struct {
 	known bool
 }
 
+// maxValues bounds what the expressions of all cells give together.
+const maxValues = 50_000_000
+
 // checkedSpec is a spec without expressions, decoded once.
 type checkedSpec struct {
 	spec   any
 	failed bool
 	laid   [len(layers)]*node // that it was held against
-	inLoop bool
+	loop   bool
 }
 
 func newCheck(p *Plan, r *reporter) *check {
 	return &check{
 		plan: p, reporter: r, identities: map[string]Position{}, values: map[string]map[string]bool{},
-		exclude: excludeFits{}, specs: map[*Step]*checkedSpec{},
+		exclude: excludeFits{}, partial: map[*node]bool{}, specs: map[*Step]*checkedSpec{}, budget: meter{left: maxValues},
 	}
 }
 
 func (c *check) decoder() *decoder {
-	d := &decoder{report: c.add, check: c.reporter, voc: c.plan.voc, exclude: c.exclude}
+	d := &decoder{report: c.add, check: c.reporter, voc: c.plan.voc, exclude: c.exclude, budget: &c.budget}
 	if c.broken {
 		d.exclude = nil // the labels around are not known
 	}
@@ -175,10 +180,10 @@ func (c *check) decoded(s *Scope, d *decoder) (any, bool) {
 		if !step.spec.dynamic {
 			c.specs[step] = known
 		}
-	} else if known.laid == s.laid && known.inLoop == inLoop(s) {
+	} else if known.laid == s.laid && known.loop == s.loop {
 		return known.spec, !known.failed
 	}
-	known.laid, known.inLoop = s.laid, inLoop(s)
+	known.laid, known.loop = s.laid, s.loop
 	if known.failed || d.unknown || step.kind.Check == nil {
 		return known.spec, !known.failed
 	}
@@ -197,15 +202,13 @@ func addTime(sum, each time.Duration, times int) time.Duration {
 	return sum + each*time.Duration(times)
 }
 
-func inLoop(s *Scope) bool { return s.repeat > 1 || len(s.cell.Labels) > 0 || s.cell.Repeats > 1 }
-
 // placeOf works out the layers for a kind's Check. What is wrong with them is reported where they were laid.
 func (c *check) placeOf(s *Scope) Place {
 	if !c.known || c.laid != s.laid {
 		c.place, c.laid, c.known = c.layersOf(s), s.laid, true
 	}
 	place := c.place
-	place.InLoop = inLoop(s)
+	place.InLoop = s.loop
 	return place
 }
 
@@ -216,10 +219,10 @@ func (c *check) layersOf(s *Scope) Place {
 	s.decodeLayer(targetLayer, p.Target, d)
 	if s.laid[tablesLayer] != nil {
 		tables := &Tables{}
-		failed = false
+		failed, d.partial = false, c.partial[s.laid[tablesLayer]]
 		s.decodeLayer(tablesLayer, tables, d)
 		p.BadTables = failed
-		if !failed {
+		if !failed && !(d.partial && tables.Schema == "") {
 			p.Tables = tables
 		}
 	}
@@ -237,7 +240,10 @@ func (c *check) layers(s *Scope) {
 			continue
 		}
 		d := c.decoder()
-		d.partial = i == tablesLayer && laysSchema(s.step)
+		if i == tablesLayer && laysSchema(s.step) {
+			d.partial = true
+			c.partial[n] = true
+		}
 		s.decodeLayer(i, [...]any{&Target{}, &Tables{}, &Files{}}[i], d)
 	}
 }

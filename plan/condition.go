@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // CheckExpression says what is wrong with the syntax of a bare expression that a step's spec holds as text; nil is fine.
@@ -29,6 +31,7 @@ func (s *Scope) Holds(source string, local map[string]any) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	local = normaliseNames(local)
 	for _, ref := range e.refs {
 		if problem := s.missing(ref, keysOf(local)); problem != "" {
 			return false, errors.New(problem)
@@ -41,47 +44,100 @@ func (s *Scope) Holds(source string, local map[string]any) (bool, error) {
 	return ok, nil
 }
 
-// Name gives the step's own name in this cell; empty where it has none.
-func (s *Scope) Name() string {
-	if s.step.keys["name"] == nil || len(s.path) == 0 {
+// decide works out the step's if. It sees what is around the step, and the step's matrix and labels.
+func (s *Scope) decide(d *decoder) {
+	e := s.step.cond
+	if e == nil {
+		return
+	}
+	if d.check != nil && !s.checkReferences(d.check, e, nil) {
+		s.ifError = errUnknown
+		return
+	}
+	run, err := s.truth(e, nil)
+	s.skip = !run && err == nil
+	if err != nil && !errors.Is(err, errUnknown) && d.check != nil {
+		d.report(placeOf(err, e.pos), "if: %v", err)
+		err = errUnknown
+	}
+	s.ifError = err
+}
+
+// If tells whether the cell is to run.
+func (s *Scope) If() (bool, error) {
+	if s.ifError != nil {
+		return false, fmt.Errorf("%s: if: %w", s.plan.Source.At(placeOf(s.ifError, s.step.cond.pos)), s.ifError)
+	}
+	return !s.skip, nil
+}
+
+// Assert holds the step's assert against what it yielded; the error says which does not hold, and with what values.
+func (s *Scope) Assert(yielded map[string]any) error {
+	mask := Masker(s.plan.SecretValues())
+	yielded = normaliseNames(yielded)
+	for _, e := range s.step.assert {
+		ok, err := s.truth(e, yielded)
+		if err != nil {
+			return fmt.Errorf("%s: assert: %s", s.plan.Source.At(placeOf(err, e.pos)), mask(err.Error()))
+		}
+		if !ok {
+			return fmt.Errorf("%s: assert does not hold: %s%s", s.plan.Source.At(e.pos), e.source, s.readings(e, yielded, mask))
+		}
+	}
+	return nil
+}
+
+// readings tells the values of the names that an expression reads: ` (json.x = 3, matrix.y = 4)`.
+func (s *Scope) readings(e *expression, yielded map[string]any, mask func(string) string) string {
+	var parts []string
+	for _, ref := range e.refs {
+		v, ok := s.lookup(ref.path, yielded)
+		if ref.computed || !ok && ref.path[0] != "steps" {
+			continue
+		}
+		shown := "nil"
+		if text, err := textOf(v); err == nil {
+			shown = mask(text.String())
+		}
+		if _, isString := v.(string); isString {
+			shown = strconv.Quote(shown)
+		}
+		if runes := []rune(shown); len(runes) > 200 {
+			shown = string(runes[:200]) + "…"
+		}
+		if part := ref.String() + " = " + shown; !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
 		return ""
 	}
-	return s.path[len(s.path)-1]
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// Outer gives the scope of the group cell that holds this one; nil at the root.
-func (s *Scope) Outer() *Scope { return s.parent }
+var errUnknown = errors.New("not known before the run")
 
-// Order gives the order in which the cells around this one run: the innermost that is not as declared.
-func (s *Scope) Order() Order {
-	for at := s; at != nil; at = at.parent {
-		if at.step.Order != Declared {
-			return at.step.Order
-		}
+// truth works out an expression that is to be true or false; local names stand beside the scope's.
+func (s *Scope) truth(e *expression, local map[string]any) (bool, error) {
+	v, err := e.eval(s, local)
+	if err != nil {
+		return false, err
 	}
-	return Declared
-}
-
-// Holds tells whether a step inside this one, at any depth, has this name.
-func (s *Step) Holds(name string) bool {
-	return slices.ContainsFunc(s.Steps, func(inner *Step) bool {
-		n := inner.keys["name"]
-		return n != nil && n.template == nil && n.text == name || inner.Holds(name)
-	})
-}
-
-// Names lists the names of the steps inside this one, at any depth, as they are written.
-func (s *Step) Names() []string {
-	var out []string
-	for _, inner := range slices.Concat(s.Steps, s.Finally) {
-		if n := inner.keys["name"]; n != nil && !slices.Contains(out, n.text) {
-			out = append(out, n.text)
+	switch v := v.(type) {
+	case unknownValue:
+		return false, errUnknown
+	case bool:
+		return v, nil
+	case string:
+		if b, err := parseBool(nil, v); err == nil {
+			return b, nil
 		}
-		for _, name := range inner.Names() {
-			if !slices.Contains(out, name) {
-				out = append(out, name)
-			}
+	case Text: // a comparison with a secret
+		if b, err := parseBool(nil, v.Reveal()); err == nil {
+			return b, nil
 		}
+	case nil:
+		return false, fmt.Errorf("%s is nil (nothing), neither true nor false", e.source)
 	}
-	return out
+	return false, fmt.Errorf("%s is %s, neither true nor false", e.source, typeName(v))
 }

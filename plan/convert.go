@@ -132,17 +132,10 @@ func parseBool(value any, text string) (bool, error) {
 
 // inRange holds a number against the min and max of its option.
 func inRange(v reflect.Value, o Option) error {
-	bound := func(text string) float64 {
-		limit := reflect.New(v.Type()).Elem()
-		if convert(&node{kind: scalarNode, text: text, value: text}, limit, Option{Min: text}) != nil {
-			return math.NaN()
-		}
-		return asFloat(limit)
-	}
-	if o.Min != "" && asFloat(v) < bound(o.Min) {
+	if o.Min != "" && asFloat(v) < o.from {
 		return fmt.Errorf("at least %s is needed", o.Min)
 	}
-	if o.Max != "" && asFloat(v) > bound(o.Max) {
+	if o.Max != "" && asFloat(v) > o.to {
 		return fmt.Errorf("at most %s is possible", o.Max)
 	}
 	return nil

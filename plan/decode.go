@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -18,6 +17,7 @@ type decoder struct {
 	unknown bool
 	partial bool        // a required key may be missing: an inner group gives it
 	exclude excludeFits // set while a plan is checked
+	budget  *meter      // likewise: the values of all expressions together
 }
 
 // into decodes n into a pointer to a struct. what names it in messages: "run", "tables".
@@ -28,13 +28,6 @@ func (d *decoder) into(n *node, s *Scope, spec any, what string) {
 		n = &node{pos: n.pos, kind: mapNode, scope: n.scope} // "prepare:" is prepare with nothing said
 	}
 	d.value(n, s, v, Option{Type: what, Fields: describe(v.Type())}, what)
-}
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }
 
 // value decodes one node into one Go value.
@@ -78,7 +71,7 @@ func (d *decoder) value(n *node, s *Scope, v reflect.Value, o Option, what strin
 	case isOptions(v.Type()):
 		d.structure(n, s, v, o, what)
 	case v.Kind() == reflect.Map:
-		d.mapping(n, s, v, what)
+		d.mapping(n, s, v, o, what)
 	case v.Kind() == reflect.Slice:
 		d.list(n, s, v, o, what)
 	default:
@@ -153,6 +146,13 @@ func (d *decoder) eval(n *node, s *Scope) (any, bool) {
 		d.unknown = true
 		return unknown, false
 	}
+	if d.budget != nil {
+		if (&meter{left: maxNodes}).charge(value) != nil || d.budget.charge(value) != nil {
+			d.report(n.pos, "what the expressions give is too large")
+			d.unknown = true
+			return unknown, false
+		}
+	}
 	return value, true
 }
 
@@ -223,7 +223,7 @@ func (d *decoder) structure(n *node, s *Scope, v reflect.Value, o Option, what s
 		} else if its := optionOf(more.options, f.key); its != nil {
 			d.value(f.value, s, more.spec.FieldByIndex(its.index), *its, f.key)
 		} else if rest != nil {
-			d.entry(f, s, v.FieldByIndex(rest.index))
+			d.entry(f, s, v.FieldByIndex(rest.index), *rest.Element)
 		} else if !more.open {
 			known := slices.Concat(keysOfOptions(options), keysOfOptions(more.options))
 			d.report(f.pos, "%s has no %q%s", strings.TrimSpace(what+" "+more.label), f.key, unknownHint(f.key, known))
@@ -249,65 +249,6 @@ func (d *decoder) short(n *node, s *Scope, v reflect.Value, options []Option, wh
 	d.value(n, s, v.FieldByIndex(options[i].index), options[i], what)
 }
 
-// moreOptions is the options struct of the variant that a key chooses: the workload of a run, the schema of tables.
-type moreOptions struct {
-	spec    reflect.Value
-	options []Option
-	index   []int
-	label   string
-	open    bool // the variant is not known (yet): any key may be its option
-}
-
-func (d *decoder) more(n *node, s *Scope, v reflect.Value) (m moreOptions) {
-	key, index := variantField(v.Type())
-	if key == "" {
-		return m
-	}
-	m.index = index
-	chooser := n.get(key)
-	if chooser == nil || chooser.kind == nullNode || d.voc == nil {
-		m.open = true // that it is missing is reported by the caller
-		return m
-	}
-	if chooser.scope != nil {
-		s = chooser.scope
-	}
-	tree, _ := d.tree(chooser, s)
-	if isUnknown(tree) {
-		m.open = true
-		return m
-	}
-	m.label = fmt.Sprint(tree)
-	variants := d.voc.variants(key)
-	variant, ok := variants[m.label]
-	if !ok {
-		if chooser.kind == scalarNode {
-			d.report(chooser.pos, "there is no %s %q%s", key, m.label, unknownHint(m.label, sortedKeys(variants)))
-		}
-		m.open = true
-		return m
-	}
-	if variant.Options == nil {
-		return m
-	}
-	if spec := reflect.ValueOf(variant.Options()); spec.Kind() == reflect.Pointer && !spec.IsNil() {
-		m.spec = spec.Elem()
-		setDefaults(m.spec)
-		m.options = describe(m.spec.Type())
-	}
-	return m
-}
-
-// variantField finds the field that takes a variant's options, and the key that chooses the variant.
-func variantField(t reflect.Type) (key string, index []int) {
-	for _, f := range reflect.VisibleFields(t) {
-		if key := f.Tag.Get("more"); key != "" {
-			return key, f.Index
-		}
-	}
-	return "", nil
-}
-
 func keysHint(options []Option) string {
 	keys := keysOfOptions(options)
 	if len(keys) == 0 {
@@ -328,7 +269,7 @@ func unknownHint(key string, known []string) string {
 }
 
 // entry decodes one entry of a mapping with free keys.
-func (d *decoder) entry(f *field, s *Scope, m reflect.Value) {
+func (d *decoder) entry(f *field, s *Scope, m reflect.Value, o Option) {
 	if m.IsNil() {
 		m.Set(reflect.MakeMap(m.Type()))
 	}
@@ -336,7 +277,7 @@ func (d *decoder) entry(f *field, s *Scope, m reflect.Value) {
 	if isOptions(element.Type()) {
 		setDefaults(element)
 	}
-	d.value(f.value, s, element, typeOption(element.Type()), f.key)
+	d.value(f.value, s, element, o, f.key)
 	key := reflect.New(m.Type().Key()).Elem()
 	switch {
 	case key.Kind() == reflect.String:
@@ -355,13 +296,13 @@ func (d *decoder) entry(f *field, s *Scope, m reflect.Value) {
 	m.SetMapIndex(key, element)
 }
 
-func (d *decoder) mapping(n *node, s *Scope, v reflect.Value, what string) {
+func (d *decoder) mapping(n *node, s *Scope, v reflect.Value, o Option, what string) {
 	if n.kind != mapNode {
 		d.report(n.pos, "%s takes a mapping, not %s", what, n.kind)
 		return
 	}
 	for _, f := range n.fields {
-		d.entry(f, s, v)
+		d.entry(f, s, v, *o.Element)
 	}
 }
 
@@ -374,13 +315,12 @@ func (d *decoder) list(n *node, s *Scope, v reflect.Value, o Option, what string
 		return
 	}
 	out := reflect.MakeSlice(v.Type(), len(n.items), len(n.items))
-	element := typeOption(v.Type().Elem())
 	for i, item := range n.items {
 		e := out.Index(i)
 		if isOptions(e.Type()) {
 			setDefaults(e)
 		}
-		d.value(item, s, e, element, what)
+		d.value(item, s, e, *o.Element, what)
 	}
 	v.Set(out)
 }

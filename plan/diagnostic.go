@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -63,6 +64,19 @@ func (t *text) line(n int) string {
 		return ""
 	}
 	return t.lines[n-1]
+}
+
+// within gives the nearest place that the text has: YAML puts what is missing behind the end.
+func (t *text) within(p Position) Position {
+	if p.Line == 0 || len(t.lines) == 0 {
+		return p
+	}
+	if p.Line > len(t.lines) {
+		p.Line = len(t.lines)
+		p.Column = math.MaxInt
+	}
+	p.Column = min(p.Column, utf8.RuneCountInString(t.line(p.Line))+1)
+	return p
 }
 
 // position gives the place of a byte.
@@ -159,6 +173,7 @@ func (r *reporter) add(p Position, format string, args ...any) {
 	if p.origin != nil {
 		from = p.origin
 	}
+	p = from.within(p)
 	message := strings.Map(func(c rune) rune {
 		if c == '\n' || c == '\t' {
 			return ' '

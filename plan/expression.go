@@ -73,6 +73,14 @@ func (p *parser) compile(source string, where *locator, base int) *expression {
 	return e
 }
 
+// short is the source for messages.
+func (e *expression) short() string {
+	if runes := []rune(e.source); len(runes) > 80 {
+		return string(runes[:80]) + "…"
+	}
+	return e.source
+}
+
 // parseExpression reads the tree of an expression as it is written.
 func parseExpression(source string) (ast.Node, error) {
 	tree, err := exprparser.Parse(source)
@@ -143,7 +151,7 @@ func (e *expression) eval(s *Scope, local map[string]any) (any, error) {
 			err = errors.New("it cannot be worked out (what went wrong is not shown, since a secret is part of it)")
 		}
 	}
-	return nil, &failure{pos, fmt.Errorf("${{ %s }}: %w", e.source, err)}
+	return nil, &failure{pos, fmt.Errorf("${{ %s }}: %w", e.short(), err)}
 }
 
 // ownKeys refuses mappings whose keys an expression with a secret has made up: a key is printed as it is.

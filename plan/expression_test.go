@@ -106,7 +106,7 @@ func TestExpressionsThatEatTimeOrMemory(t *testing.T) {
 		"doubled lists":     double(`[1, 2]`, "[#, #]"),
 		"doubled maps":      double(`{"a": 1}`, `{"a": #, "b": #}`),
 		"compared":          `let a = 1..50000; all(a, a == a)`,
-		"contained":         `let a = 1..50000; all(a, 60000 in a)`,
+		"contained":         `let a = 1..50000; all(a, not (60000 in a))`,
 		"concatenated":      double(`[1, 2]`, "concat(#, #)"),
 		"matched":           `let s = repeat("a", 1000000); all(1..1000000, s matches "(a|b)*c")`,
 		"sorted in a loop":  `let a = 1..50000; all(a, len(sort(a)) > 0)`,
@@ -146,7 +146,7 @@ func TestTextsThatGrow(t *testing.T) {
 	}
 	start := time.Now()
 	got = mistakes(t, text+"steps: [ { http: { get: \"${{ vars."+"b"+strings.Repeat("x", 39)+" }}\" } } ]")
-	if len(got) != 1 || time.Since(start) > 5*time.Second {
+	if !strings.HasSuffix(got[0], "what the expressions give is too large") || time.Since(start) > 5*time.Second {
 		t.Errorf("%.300q after %v", got, time.Since(start))
 	}
 }

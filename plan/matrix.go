@@ -1,28 +1,6 @@
 package plan
 
-import (
-	"hash/fnv"
-	"math/rand/v2"
-	"slices"
-	"strings"
-	"unicode"
-)
-
-// Order says in which order the cells of a step run.
-type Order string
-
-// The orders. A round is one run of every cell.
-const (
-	Declared    Order = "declared"    // a cell's repeats together, cells as written
-	Interleaved Order = "interleaved" // round by round, so that drift hits every cell alike
-	Shuffled    Order = "shuffled"    // round by round, each permuted from the plan's seed
-)
-
-// Label is one column of the comparison: an axis and its value, or what a step's labels say.
-type Label struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
+import "slices"
 
 // Cell is one combination of a matrix's axes, run for the Repeat-th time. A step without a matrix has one cell without labels.
 type Cell struct {
@@ -49,19 +27,6 @@ type axis struct {
 	name   string
 	pos    Position
 	values *node // a list, or a scalar that is one expression
-}
-
-// combination is an entry of exclude or include.
-type combination struct {
-	pos    Position
-	fields []*field
-}
-
-// axisValue is one value of an axis, worked out.
-type axisValue struct {
-	label string
-	value any
-	pos   Position
 }
 
 func readMatrix(r *reporter, n *node) *matrix {
@@ -100,32 +65,6 @@ func emptiness(n *node) string {
 		return "an empty one"
 	}
 	return n.kind.String()
-}
-
-// labelName refuses names of axes and labels that cannot head a column.
-func labelName(r *reporter, f *field) bool {
-	if strings.TrimSpace(f.key) == "" || strings.ContainsFunc(f.key, func(c rune) bool { return unicode.IsControl(c) || c == '=' }) {
-		r.add(f.pos, "%q cannot name an axis or a label: it heads a column", f.key)
-		return false
-	}
-	return true
-}
-
-func readCombinations(r *reporter, f *field) (out []*combination, ok bool) {
-	if f.value.kind != listNode {
-		r.add(f.value.pos, "%s takes a list of mappings from axes to values, not %s", f.key, f.value.kind)
-		return nil, false
-	}
-	ok = true
-	for _, item := range f.value.items {
-		if item.kind != mapNode || len(item.fields) == 0 {
-			r.add(item.pos, "%s takes mappings from axes to values, not %s", f.key, emptiness(item))
-			ok = false
-			continue
-		}
-		out = append(out, &combination{pos: item.pos, fields: item.fields})
-	}
-	return out, ok
 }
 
 // expand works out the combinations of a matrix in a scope, in the order written; the first axis turns slowest.
@@ -234,215 +173,6 @@ func (a *axis) expand(s *Scope, d *decoder) ([]axisValue, bool) {
 	return out, ok
 }
 
-// labelled works out a value of an axis: a single value, or a mapping with an id, its label.
-func labelled(n *node, s *Scope, d *decoder, what string) (axisValue, bool) {
-	if n.template != nil {
-		value, ok := d.eval(n, s)
-		if !ok {
-			return axisValue{pos: n.pos}, false
-		}
-		n = nodeOf(value, n)
-	}
-	if n.kind != mapNode {
-		return wordOf(n, s, d, what)
-	}
-	id := n.get("id")
-	if id == nil {
-		d.report(n.pos, "%s that is a mapping needs an id: its label", what)
-		return axisValue{pos: n.pos}, false
-	}
-	v, ok := wordOf(id, s, d, "the id of "+what)
-	v.value, _ = d.tree(n, s)
-	v.pos = n.pos
-	return v, ok
-}
-
-// wordOf works out a single value that is printed and stored, and tells cells apart: a label, or a name.
-func wordOf(n *node, s *Scope, d *decoder, what string) (axisValue, bool) {
-	out := axisValue{pos: n.pos}
-	value, ok := d.tree(n, s)
-	if !ok {
-		return out, false
-	}
-	out.value, out.label = value, n.text
-	if n.template != nil {
-		out.label = scalarText(value)
-	}
-	secret, _ := inspect(value)
-	switch value.(type) {
-	case nil:
-		d.report(n.pos, "%s is missing", what)
-	case []any, map[string]any:
-		d.report(n.pos, "%s takes a single value, not %s", what, typeName(value))
-	default:
-		switch {
-		case secret:
-			d.report(n.pos, "%s cannot hold a secret: it is printed and stored", what)
-		case isUnknown(value):
-			d.report(n.pos, "%s has to be known before the run: no step's result can give it", what)
-		case strings.TrimSpace(out.label) == "":
-			d.report(n.pos, "%s is empty", what)
-		case strings.ContainsFunc(out.label, unicode.IsControl):
-			d.report(n.pos, "%s is more than one line", what)
-		default:
-			return out, true
-		}
-	}
-	return out, false
-}
-
-// excludeFits counts, while a plan is checked, what the entries of exclude took out.
-type excludeFits map[*combination]*excludeFit
-
-type excludeFit struct {
-	tried   bool
-	met     bool
-	spoiled bool   // in one of the cells around, the matrix has a mistake
-	unknown string // the first value that no axis has, with a hint
-}
-
-// exclusion is an entry of exclude, worked out.
-type exclusion struct {
-	entry  *combination
-	wanted []Label
-}
-
-// excluded works out the entries of exclude; each names axes of the matrix or of the steps around.
-func (m *matrix) excluded(axes [][]axisValue, s *Scope, d *decoder) ([]exclusion, bool) {
-	var out []exclusion
-	all := true
-	for _, e := range m.excludes {
-		x := exclusion{entry: e}
-		fit := d.exclude.of(e)
-		for _, f := range e.fields {
-			i := m.index(f.key)
-			if i < 0 && s.label(f.key) == "" {
-				if !m.broken {
-					d.report(f.pos, "exclude: no axis %q is here or around%s", f.key, didYouMean(f.key, m.names(s)))
-				}
-				all = false
-				continue
-			}
-			v, fine := labelled(f.value, s, d, "exclude: the value of "+f.key)
-			all = all && fine
-			x.wanted = append(x.wanted, Label{f.key, v.label})
-			if i >= 0 && fit.unknown == "" && !slices.ContainsFunc(axes[i], func(a axisValue) bool { return a.label == v.label }) {
-				fit.unknown = ": the axis " + f.key + " has no value " + v.label + didYouMean(v.label, labelsOf(axes[i]))
-			}
-		}
-		out = append(out, x)
-	}
-	return out, all
-}
-
-func (f excludeFits) of(e *combination) *excludeFit {
-	if f == nil {
-		return &excludeFit{}
-	}
-	if f[e] == nil {
-		f[e] = &excludeFit{}
-	}
-	return f[e]
-}
-
-func labelsOf(values []axisValue) []string {
-	var out []string
-	for _, v := range values {
-		out = append(out, v.label)
-	}
-	return out
-}
-
-// exclude takes out the cells that fit an entry: all that the entry names are equal, outer axes included.
-func exclude(cells []Cell, excludes []exclusion, s *Scope, d *decoder) []Cell {
-	for _, x := range excludes {
-		fit := d.exclude.of(x.entry)
-		cells = slices.DeleteFunc(cells, func(c Cell) bool {
-			for _, l := range x.wanted {
-				if has := labelOf(c.Labels, l.Name); has != l.Value && (has != "" || s.label(l.Name) != l.Value) {
-					return false
-				}
-			}
-			fit.met = true
-			return true
-		})
-	}
-	return cells
-}
-
-// include adds cells; an entry names every axis of the matrix. A matrix of include alone has the axes that its first entry names.
-func (m *matrix) include(cells []Cell, axes [][]axisValue, s *Scope, d *decoder, known bool) ([]Cell, bool) {
-	if len(m.includes) == 0 {
-		return cells, true
-	}
-	var names []string
-	for _, a := range m.axes {
-		names = append(names, a.name)
-	}
-	if len(names) == 0 {
-		for _, f := range m.includes[0].fields {
-			names = append(names, f.key)
-		}
-	}
-	there := make(map[string]bool, len(cells))
-	for _, c := range cells {
-		there[cellKey(c)] = true
-	}
-	all := true
-	for _, e := range m.includes {
-		c, ok := m.included(e, names, axes, s, d)
-		if ok && known && there[cellKey(c)] {
-			d.report(e.pos, "include: this cell is there already")
-			ok = false
-		}
-		there[cellKey(c)] = true
-		all = all && ok
-		cells = append(cells, c)
-	}
-	return cells, all
-}
-
-// included works out one entry of include.
-func (m *matrix) included(e *combination, names []string, axes [][]axisValue, s *Scope, d *decoder) (Cell, bool) {
-	var c Cell
-	ok := true
-	entry := &node{kind: mapNode, fields: e.fields}
-	for i, name := range names {
-		n := entry.get(name)
-		if n == nil {
-			d.report(e.pos, "include: the axis %s is missing; an entry names every axis", name)
-			ok = false
-			continue
-		}
-		v, fine := labelled(n, s, d, "include: the value of "+name)
-		ok = ok && fine
-		if n.kind == scalarNode && i < len(axes) {
-			for _, known := range axes[i] {
-				if known.label == v.label {
-					v.value = known.value // the id of a value that is written out on the axis
-				}
-			}
-		}
-		c.Labels, c.values = append(c.Labels, Label{name, v.label}), append(c.values, v.value)
-	}
-	for _, f := range e.fields {
-		if !slices.Contains(names, f.key) && !m.broken {
-			d.report(f.pos, "include: there is no axis %q%s", f.key, didYouMean(f.key, names))
-			ok = false
-		}
-	}
-	return c, ok
-}
-
-func cellKey(c Cell) string {
-	var b strings.Builder
-	for _, l := range c.Labels {
-		b.WriteString(l.Value)
-		b.WriteByte(0)
-	}
-	return b.String()
-}
-
 func (m *matrix) index(name string) int {
 	return slices.IndexFunc(m.axes, func(a *axis) bool { return a.name == name })
 }
@@ -454,50 +184,6 @@ func (m *matrix) names(s *Scope) []string {
 	}
 	for _, l := range s.labels {
 		out = append(out, l.Name)
-	}
-	return out
-}
-
-func labelOf(labels []Label, name string) string {
-	for i := len(labels) - 1; i >= 0; i-- {
-		if labels[i].Name == name {
-			return labels[i].Value
-		}
-	}
-	return ""
-}
-
-// shuffle gives the source of a step's permutations in this cell: the same for the same seed, another for every step, cell and repeat.
-func (s *Scope) shuffle(step *Step) *rand.Rand {
-	h := fnv.New64a()
-	h.Write([]byte(s.identity()))
-	return rand.New(rand.NewPCG(uint64(s.plan.Seed), h.Sum64()^step.salt^uint64(s.repeat)))
-}
-
-// inOrder multiplies cells by repeats in the order asked for.
-func inOrder(cells []Cell, repeats int, order Order, random *rand.Rand) []Cell {
-	out := make([]Cell, 0, len(cells)*repeats)
-	add := func(c Cell, repeat int) {
-		c.Repeat, c.Repeats = repeat, repeats
-		out = append(out, c)
-	}
-	if order == Declared {
-		for _, c := range cells {
-			for r := range repeats {
-				add(c, r+1)
-			}
-		}
-		return out
-	}
-	for r := range repeats {
-		round := cells
-		if order == Shuffled {
-			round = slices.Clone(cells)
-			random.Shuffle(len(round), func(i, j int) { round[i], round[j] = round[j], round[i] })
-		}
-		for _, c := range round {
-			add(c, r+1)
-		}
 	}
 	return out
 }

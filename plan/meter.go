@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 
 	"github.com/expr-lang/expr"
@@ -27,6 +28,7 @@ type meter struct{ left int }
 func (m *meter) charge(v any) error {
 	m.left--
 	switch v := v.(type) {
+	case nil, bool, int, int64, float64:
 	case string:
 		m.left -= len(v) / 64
 	case []any:
@@ -40,6 +42,10 @@ func (m *meter) charge(v any) error {
 			if err := m.charge(item); err != nil {
 				return err
 			}
+		}
+	default: // what expr-lang makes beside: []int of 1..3, maps of groupBy
+		if r := reflect.ValueOf(v); r.Kind() == reflect.Slice || r.Kind() == reflect.Map {
+			m.left -= r.Len()
 		}
 	}
 	if m.left <= 0 {

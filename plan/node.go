@@ -39,11 +39,11 @@ type node struct {
 	items  []*node
 	fields []*field
 
-	template *template // of a scalar that holds ${{ }}
-	where    locator   // of a scalar: where its characters stand
-	dynamic  bool      // a template stands here or below
-	size     int       // nodes here and below, aliases written out
-	height   int       // levels below, aliases written out
+	template *template  // of a scalar that holds ${{ }}
+	style    yaml.Style // of a scalar: its notation
+	dynamic  bool       // a template stands here or below
+	size     int        // nodes here and below, aliases written out
+	height   int        // levels below, aliases written out
 
 	// scope, where set, is the scope in which the expressions below are worked out, whatever the reader's own: a group's
 	// target is laid over the outer one field by field, and each field belongs to the place where it was written.
@@ -245,8 +245,7 @@ func (w *walker) merge(n, m *node, at map[string]Position) {
 }
 
 func (w *walker) scalar(y *yaml.Node, n *node) {
-	n.kind, n.text, n.value = scalarNode, y.Value, y.Value
-	n.where = locator{start: n.pos, style: y.Style}
+	n.kind, n.text, n.value, n.style = scalarNode, y.Value, y.Value, y.Style
 	switch tag := y.ShortTag(); tag {
 	case "!!null":
 		n.kind = nullNode

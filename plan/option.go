@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
@@ -30,9 +31,10 @@ type Option struct {
 	Fields   []Option // of a mapping
 	Element  *Option  // of a list, or of a mapping with free keys
 
-	index   []int
-	typ     reflect.Type
-	initial reflect.Value // the default, converted; invalid where there is none
+	index    []int
+	typ      reflect.Type
+	initial  reflect.Value // the default, converted; invalid where there is none
+	from, to float64       // Min and Max; infinite where there is none
 }
 
 // Describe lists the options of a struct (or of a pointer to one) in the order of its fields; those of embedded structs as its own.
@@ -45,21 +47,35 @@ func Describe(spec any) []Option {
 }
 
 // described remembers what the tags of a type say: a function of the type alone, asked for every value that is decoded.
-var described sync.Map // reflect.Type → []Option
+var described sync.Map // reflect.Type → *description
 
-func describe(t reflect.Type) []Option {
+// description is what the tags of an options struct say.
+type description struct {
+	options []Option
+	variant string // the key that chooses the variant whose options are keys too; empty: none does
+	more    []int  // the field that takes those
+}
+
+func describe(t reflect.Type) []Option { return descriptionOf(t).options }
+
+func descriptionOf(t reflect.Type) *description {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if !isOptions(t) {
-		return nil
-	}
 	if known, ok := described.Load(t); ok {
-		return known.([]Option)
+		return known.(*description)
 	}
-	options := describeFields(t)
-	described.Store(t, options)
-	return options
+	d := &description{}
+	if isOptions(t) {
+		d.options = describeFields(t)
+		for _, f := range reflect.VisibleFields(t) {
+			if key := f.Tag.Get("more"); key != "" {
+				d.variant, d.more = key, f.Index
+			}
+		}
+	}
+	described.Store(t, d)
+	return d
 }
 
 func describeFields(t reflect.Type) []Option {
@@ -86,6 +102,7 @@ func describeFields(t reflect.Type) []Option {
 			o.Enum = strings.Split(enum, "|")
 		}
 		o.index, o.typ = []int{i}, f.Type
+		o.limit(f.Type)
 		o.initial = initial(f.Type, o)
 		options = append(options, o)
 	}
@@ -103,6 +120,31 @@ func initial(t reflect.Type, o Option) reflect.Value {
 	}}
 	d.value(&node{kind: scalarNode, text: o.Default, value: o.Default}, nil, v, o, o.Key)
 	return v
+}
+
+// limit converts the bounds of an option of type t; those of a list or a mapping are bounds of what it holds.
+func (o *Option) limit(t reflect.Type) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if o.Element != nil {
+		o.Element.Min, o.Element.Max, o.Element.Enum = o.Min, o.Max, o.Enum
+		o.Element.limit(t.Elem())
+		return
+	}
+	o.from, o.to = bound(t, o.Min, math.Inf(-1)), bound(t, o.Max, math.Inf(1))
+}
+
+// bound converts the min or the max of an option; otherwise where there is none.
+func bound(t reflect.Type, text string, otherwise float64) float64 {
+	if text == "" {
+		return otherwise
+	}
+	v := reflect.New(t).Elem()
+	if err := convert(&node{kind: scalarNode, text: text, value: text}, v, Option{Min: text}); err != nil {
+		panic("plan: the bound " + text + ": " + err.Error()) // as of a default
+	}
+	return asFloat(v)
 }
 
 // setDefaults gives every field the default of its tag.

@@ -78,7 +78,7 @@ func (c *check) rehearsal() {
 // Answer works out how a rehearsal's stand-in answers a request: by the first rule that fits. sent is the merge of what was sent so far.
 func (s *Scope) Answer(method, path string, sent map[string]any) (Answer, bool, error) {
 	r := s.plan.reporter()
-	d := &decoder{report: r.add, local: map[string]any{"sent": normalise(sent)}}
+	d := &decoder{report: r.add, local: normaliseNames(map[string]any{"sent": sent})}
 	for _, n := range itemsOf(s.plan.rehearse.get("http")) {
 		rule := n.get(strings.ToLower(method))
 		if rule == nil {

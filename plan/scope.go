@@ -1,11 +1,7 @@
 package plan
 
 import (
-	"errors"
-	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -15,13 +11,13 @@ type Scope struct {
 	plan   *Plan
 	parent *Scope
 	step   *Step // whose cell it is; the outermost group at the root
-	cell   Cell
 
 	vars   map[string]any // of this group alone
 	axes   map[string]any // of this step alone
 	labels []Label        // of this cell, the outer ones first
 	path   []string       // names of the steps around and of this one
 	repeat int            // the number of the sample: nested repeats multiply
+	loop   bool           // inside a matrix or a repeat
 	laid   [len(layers)]*node
 
 	results map[string]any // of the steps of a group, by id; nil for a step that was skipped
@@ -30,12 +26,9 @@ type Scope struct {
 	skip    bool  // its if is false
 	ifError error // its if could not be worked out
 
-	flawed bool   // a check found a mistake in what tells the cell from others
-	vague  string // what a mistake keeps from being known: "vars", "matrix" or "labels"; what is not found there is not told again
+	flawed bool     // a check found a mistake in what tells the cell from others
+	vague  []string // the names of which a mistake keeps the whole from being known; what is not found there is not told again
 }
-
-// revealed are variables with their secrets open. They stand behind a pointer so that printing a scope does not print them.
-type revealed struct{ vars map[string]any }
 
 // Path gives the names of the steps around the cell and of its own, the outermost first; steps without a name are left out.
 func (s *Scope) Path() []string { return s.path }
@@ -48,6 +41,27 @@ func (s *Scope) Repeat() int { return s.repeat }
 
 // Step gives the step that the scope is a cell of.
 func (s *Scope) Step() *Step { return s.step }
+
+// Name gives the step's own name in this cell; empty where it has none.
+func (s *Scope) Name() string {
+	if s.step.keys["name"] == nil || len(s.path) == 0 {
+		return ""
+	}
+	return s.path[len(s.path)-1]
+}
+
+// Outer gives the scope of the group cell that holds this one; nil at the root.
+func (s *Scope) Outer() *Scope { return s.parent }
+
+// Order gives the order in which the cells around this one run: the innermost that is not as declared.
+func (s *Scope) Order() Order {
+	for at := s; at != nil; at = at.parent {
+		if at.step.Order != Declared {
+			return at.step.Order
+		}
+	}
+	return Declared
+}
 
 // At writes the place of the scope's step in the plan: file:line:col.
 func (s *Scope) At() string { return s.plan.Source.At(s.step.Pos) }
@@ -80,202 +94,12 @@ func (s *Scope) identity() string {
 
 func (s *Scope) label(name string) string { return labelOf(s.labels, name) }
 
-// lookup follows a constant path from a name. false: the name, or what it must have, is not there. What is missing deeper down is nil.
-func (s *Scope) lookup(path []string, local map[string]any) (any, bool) {
-	root := path[0]
-	if v, ok := local[root]; ok {
-		return follow(v, path[1:]), true
-	}
-	if len(path) == 1 {
-		switch root {
-		case "vars", "matrix", "labels", "steps":
-			return s.all(root), true
-		}
-		return nil, false
-	}
-	name := path[1]
-	switch root {
-	case "secrets":
-		return follow(s.plan.secret(name), path[2:]), true
-	case "env":
-		if v, ok := s.plan.lookup(name); ok {
-			return follow(v, path[2:]), true
-		}
-		return nil, false
-	case "labels":
-		if v := s.label(name); v != "" {
-			return follow(v, path[2:]), true
-		}
-	}
-	for at := s; at != nil; at = at.parent {
-		if v, ok := at.own(root)[name]; ok {
-			return follow(v, path[2:]), true
-		}
-	}
-	for at := s; at != nil; at = at.parent {
-		if at.vague == root {
-			return unknown, true
-		}
-	}
-	return nil, false
-}
-
-func (s *Scope) own(root string) map[string]any {
-	switch root {
-	case "vars":
-		return s.vars
-	case "matrix":
-		return s.axes
-	case "steps":
-		return s.results
-	}
-	return nil
-}
-
-// all merges what a name holds from the outermost scope inwards, secrets masked where they stand.
-func (s *Scope) all(root string) map[string]any {
-	if root == "labels" {
-		out := make(map[string]any, len(s.labels))
-		for _, l := range s.labels {
-			out[l.Name] = l.Value
-		}
-		return out
-	}
-	out := map[string]any{}
-	if s.parent != nil {
-		out = s.parent.all(root)
-	}
-	maps.Copy(out, s.own(root))
-	return out
-}
-
-func follow(v any, path []string) any {
-	for _, p := range path {
-		switch t := v.(type) {
-		case map[string]any:
-			v = t[p]
-		case []any:
-			i, err := strconv.Atoi(p)
-			if err != nil || i < 0 || i >= len(t) {
-				return nil
-			}
-			v = t[i]
-		case unknownValue:
-			return t
-		default:
-			return nil
-		}
-	}
-	return v
-}
-
-// names gives the names that an expression reads for expr-lang, secrets open.
-func (s *Scope) names(e *expression, local map[string]any) map[string]any {
-	out := make(map[string]any, len(e.roots)+1)
-	for _, root := range e.roots {
-		if v, ok := local[root]; ok {
-			out[root] = Reveal(v)
-			continue
-		}
-		switch root {
-		case "vars":
-			out[root] = s.openVars()
-		case "matrix", "labels", "steps":
-			out[root] = Reveal(s.all(root))
-		case "secrets", "env":
-			named := map[string]any{}
-			for _, ref := range e.refs {
-				if len(ref.path) > 1 && ref.path[0] == root {
-					if v, ok := s.lookup(ref.path[:2], nil); ok {
-						named[ref.path[1]] = Reveal(v)
-					}
-				}
-			}
-			out[root] = named
-		}
-	}
-	return out
-}
-
-// openVars gives the variables that are seen here, secrets open.
-func (s *Scope) openVars() map[string]any {
-	if s.vars == nil && s.parent != nil {
-		return s.parent.openVars()
-	}
-	if s.open == nil {
-		s.open = &revealed{map[string]any{}}
-		if s.parent != nil {
-			s.open.vars = maps.Clone(s.parent.openVars())
-		}
-		for name, v := range s.vars {
-			s.open.vars[name] = Reveal(v)
-		}
-	}
-	return s.open.vars
-}
-
-// setVar gives the scope one more variable of its own.
-func (s *Scope) setVar(name string, tree any) {
-	s.vars[name] = tree
-	if s.open != nil {
-		s.open.vars[name] = Reveal(tree)
-	}
-}
-
-// yields gives the names that a step with this id yields.
-func (s *Scope) yields(id string) ([]string, bool) {
-	for at := s; at != nil; at = at.parent {
-		if _, ok := at.results[id]; ok {
-			for x := range at.step.all() {
-				if x.ID == id && x.kind != nil {
-					return x.kind.Yields, true
-				}
-			}
-		}
-	}
-	return nil, false
-}
-
-// laterStep tells whether a step of this id stands in a group around, but has not run.
-func (s *Scope) laterStep(id string) bool {
-	for at := s; at != nil; at = at.parent {
-		for x := range at.step.all() {
-			if x.ID == id {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// laterVariable tells whether a variable of this name stands in a group around, but is not seen yet.
-func (s *Scope) laterVariable(name string) bool {
-	for at := s; at != nil; at = at.parent {
-		if slices.ContainsFunc(at.step.vars, func(f *field) bool { return f.key == name }) {
-			return true
-		}
-	}
-	return false
-}
-
-// Result keeps what a step of this group cell yielded, for steps.<id> of later steps. values nil: it was skipped.
-func (s *Scope) Result(id string, values map[string]any) {
-	if id == "" {
-		return
-	}
-	if values == nil {
-		s.results[id] = nil
-	} else {
-		s.results[id] = normalise(values)
-	}
-}
-
 // Cells works out the cells of a step in the order in which they run, repeats included.
 func (s *Scope) Cells(step *Step) ([]Cell, error) {
 	r := s.plan.reporter()
-	cells, repeats, ok := s.cells(step, &decoder{report: r.add})
-	if !ok {
-		return nil, r.err()
+	cells, repeats, _ := s.cells(step, &decoder{report: r.add})
+	if err := r.err(); err != nil {
+		return nil, err
 	}
 	return inOrder(cells, repeats, step.Order, s.shuffle(step)), nil
 }
@@ -323,7 +147,8 @@ func (s *Scope) Enter(step *Step, c Cell) (*Scope, error) {
 }
 
 func (s *Scope) enter(step *Step, c Cell, d *decoder) *Scope {
-	in := &Scope{plan: s.plan, parent: s, step: step, cell: c, laid: s.laid, path: s.path}
+	in := &Scope{plan: s.plan, parent: s, step: step, laid: s.laid, path: s.path}
+	in.loop = s.loop || len(c.Labels) > 0 || c.Repeats > 1
 	in.repeat = (s.repeat-1)*max(c.Repeats, 1) + max(c.Repeat, 1)
 	in.labels = slices.Concat(s.labels, c.Labels)
 	if len(c.values) > 0 {
@@ -331,6 +156,12 @@ func (s *Scope) enter(step *Step, c Cell, d *decoder) *Scope {
 		for i, l := range c.Labels {
 			in.axes[l.Name] = c.values[i]
 		}
+	}
+	if m := step.matrix; m != nil && m.broken && len(m.axes) == 0 {
+		in.vague = append(in.vague, "matrix", "labels")
+	}
+	if step.badLabels {
+		in.flawed, in.vague = true, append(in.vague, "labels")
 	}
 	for _, f := range step.labels {
 		in.addLabel(f, d)
@@ -351,7 +182,7 @@ func (s *Scope) addLabel(f *field, d *decoder) {
 	v, ok := wordOf(f.value, s, d, "the label "+f.key)
 	switch {
 	case !ok:
-		s.flawed, s.vague = true, "labels"
+		s.flawed, s.vague = true, append(s.vague, "labels")
 	case s.label(f.key) != "":
 		d.report(f.pos, "the label %q is there already: an axis or a step around gives it", f.key)
 		s.flawed = true
@@ -369,31 +200,12 @@ func (s *Scope) name(n *node, d *decoder) string {
 	return v.label
 }
 
-// decide works out the step's if. It sees what is around the step, and the step's matrix and labels.
-func (s *Scope) decide(d *decoder) {
-	e := s.step.cond
-	if e == nil {
-		return
-	}
-	if d.check != nil && !s.checkReferences(d.check, e, nil) {
-		s.ifError = errUnknown
-		return
-	}
-	run, err := s.truth(e, nil)
-	s.skip = !run && err == nil
-	if err != nil && !errors.Is(err, errUnknown) && d.check != nil {
-		d.report(placeOf(err, e.pos), "if: %v", err)
-		err = errUnknown
-	}
-	s.ifError = err
-}
-
 // openGroup works out what a group has of its own: its variables, and its layers over the outer ones.
 func (s *Scope) openGroup(step *Step, d *decoder) {
 	s.results = map[string]any{}
 	s.vars = map[string]any{}
 	if step.badVars {
-		s.vague = "vars"
+		s.vague = append(s.vague, "vars")
 	}
 	for _, f := range step.vars {
 		tree, _ := d.tree(f.value, s)
@@ -404,105 +216,6 @@ func (s *Scope) openGroup(step *Step, d *decoder) {
 			s.laid[i] = lay(s.laid[i], n, s, i)
 		}
 	}
-}
-
-// If tells whether the cell is to run.
-func (s *Scope) If() (bool, error) {
-	if s.ifError != nil {
-		return false, fmt.Errorf("%s: if: %w", s.plan.Source.At(placeOf(s.ifError, s.step.cond.pos)), s.ifError)
-	}
-	return !s.skip, nil
-}
-
-// Frame is what stands beside the kind of a step and is not part of the plan's structure.
-type Frame struct {
-	Timeout         Duration `key:"timeout" default:"0" doc:"how long the step may take, tries included; 0 is no limit"`
-	Retry           *Retry   `key:"retry" doc:"try again until the step and its assert hold"`
-	ContinueOnError bool     `key:"continue_on_error" default:"off" doc:"go on when the step fails; the run still counts as failed"`
-}
-
-// Frame works out the step's timeout, retry and continue_on_error.
-func (s *Scope) Frame() (Frame, error) {
-	r := s.plan.reporter()
-	f := s.frame(&decoder{report: r.add})
-	return f, r.err()
-}
-
-func (s *Scope) frame(d *decoder) Frame {
-	var f Frame
-	n := s.step.frame
-	d.into(&n, s, &f, "step")
-	return f
-}
-
-// Assert holds the step's assert against what it yielded; the error says which does not hold, and with what values.
-func (s *Scope) Assert(yielded map[string]any) error {
-	mask := Masker(s.plan.SecretValues())
-	for _, e := range s.step.assert {
-		ok, err := s.truth(e, yielded)
-		if err != nil {
-			return fmt.Errorf("%s: assert: %w", s.plan.Source.At(placeOf(err, e.pos)), err)
-		}
-		if !ok {
-			return fmt.Errorf("%s: assert does not hold: %s%s", s.plan.Source.At(e.pos), e.source, mask(s.readings(e, yielded)))
-		}
-	}
-	return nil
-}
-
-// readings tells the values of the names that an expression reads: ` (json.x = 3, matrix.y = 4)`.
-func (s *Scope) readings(e *expression, yielded map[string]any) string {
-	var parts []string
-	for _, ref := range e.refs {
-		v, ok := s.lookup(ref.path, yielded)
-		if ref.computed || !ok && ref.path[0] != "steps" {
-			continue
-		}
-		shown := "nil"
-		if text, err := textOf(v); err == nil {
-			shown = text.String()
-		}
-		if s, isString := v.(string); isString {
-			shown = strconv.Quote(s)
-		}
-		if runes := []rune(shown); len(runes) > 200 {
-			shown = string(runes[:200]) + "…"
-		}
-		if part := ref.String() + " = " + shown; !slices.Contains(parts, part) {
-			parts = append(parts, part)
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(parts, ", ") + ")"
-}
-
-var errUnknown = errors.New("not known before the run")
-
-// truth works out an expression that is to be true or false; local names stand beside the scope's.
-func (s *Scope) truth(e *expression, local map[string]any) (bool, error) {
-	v, err := e.eval(s, local)
-	if err != nil {
-		return false, err
-	}
-	switch v := v.(type) {
-	case unknownValue:
-		return false, errUnknown
-	case bool:
-		return v, nil
-	case string:
-		if b, err := parseBool(nil, v); err == nil {
-			return b, nil
-		}
-	case Text: // a comparison with a secret
-		if b, err := parseBool(nil, v.Reveal()); err == nil {
-			return b, nil
-		}
-	case nil:
-		return false, fmt.Errorf("%s is nil (nothing), neither true nor false", e.source)
-	}
-	return false, fmt.Errorf("%s is %s, neither true nor false", e.source, typeName(v))
 }
 
 // Spec works out what stands behind the step's kind: a pointer to the struct of its Kind.

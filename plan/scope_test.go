@@ -326,6 +326,24 @@ steps:
 	}
 }
 
+func TestTablesThatInnerGroupsComplete(t *testing.T) {
+	const text = `
+tables: { rows: 10k }
+steps:
+  - tables: { schema: sysbench }
+    steps: [ { prepare: } ]
+  - tables: { schema: benchyou }
+    steps: [ { prepare: } ]
+`
+	read(t, text)
+	if diff := cmp.Diff([]string{"8:5 prepare needs tables"}, mistakes(t, text+"  - prepare:\n")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{`2:9 tables needs "schema": which family's tables: the columns, the names and how rows are made`}, mistakes(t, "\ntables: { rows: 10k }\nsteps: [ { prepare: } ]")); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTargetOfTheCommandLine(t *testing.T) {
 	const text = "target: { socket: /tmp/a.sock, password: \"${{ secrets.PW }}\" }\nsteps:\n  - cleanup:\n  - target: { address: b }\n    steps: [ { cleanup: } ]"
 	p := read(t, text, plan.Options{Target: `{ address: "c:1", user: u }`, Environment: environment("PW", password)})

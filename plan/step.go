@@ -18,20 +18,21 @@ type Step struct {
 	Steps   []*Step // of a group
 	Finally []*Step // of a group: what runs after each of its cells, come what may
 
-	kind    *Kind
-	spec    *node
-	keys    map[string]*node // name, id and repeat
-	frame   node             // timeout, retry and continue_on_error: see Frame
-	labels  []*field
-	cond    *expression
-	assert  []*expression
-	matrix  *matrix
-	vars    []*field
-	badVars bool // they could not be read, so nobody knows their names
-	laid    [len(layers)]*node
-	lost    []string // ids of steps that could not be read
-	salt    uint64   // tells it from other steps
-	hasLoad bool     // it, or a step that it holds, is a cell of the comparison
+	kind      *Kind
+	spec      *node
+	keys      map[string]*node // name, id and repeat
+	frame     node             // timeout, retry and continue_on_error: see Frame
+	labels    []*field
+	cond      *expression
+	assert    []*expression
+	matrix    *matrix
+	vars      []*field
+	badVars   bool // they could not be read, so nobody knows their names
+	badLabels bool // likewise
+	laid      [len(layers)]*node
+	lost      []string // ids of steps that could not be read
+	salt      uint64   // tells it from other steps
+	hasLoad   bool     // it, or a step that it holds, is a cell of the comparison
 }
 
 // Group tells whether the step holds others.
@@ -66,12 +67,6 @@ var besides = []string{"name", "id", "labels", "if", "matrix", "repeat", "order"
 
 // groupKeys are those that only a group may have.
 var groupKeys = []string{"vars", "target", "tables", "files", "finally"}
-
-// Retry says how often a step is tried until it and its assert hold.
-type Retry struct {
-	Attempts int      `key:"attempts" default:"3" min:"1" max:"1000000" short:"true" doc:"tries at the most"`
-	Interval Duration `key:"interval" default:"1s" doc:"pause between two tries"`
-}
 
 // reading turns nodes into steps.
 type reading struct {
@@ -223,7 +218,7 @@ func (r *reading) beside(s *Step, f *field) {
 	case "labels":
 		if f.value.kind != mapNode {
 			r.add(f.value.pos, "labels takes a mapping from names to values, not %s", f.value.kind)
-			r.lost = true
+			s.badLabels = true
 			return
 		}
 		for _, l := range f.value.fields {
@@ -287,7 +282,7 @@ func (r *reading) bare(n *node, what string) *expression {
 	if b, err := parseBool(n.value, n.text); err == nil {
 		source = scalarText(b) // on, off
 	}
-	where := newLocator(r.text, n.pos, n.where.style, n.text)
+	where := newLocator(r.text, n.pos, n.style, n.text)
 	return r.compile(source, &where, 0)
 }
 
@@ -309,4 +304,28 @@ func (r *reading) groupKey(s *Step, f *field) {
 		}
 		s.laid[slices.Index(layers[:], f.key)] = f.value
 	}
+}
+
+// Holds tells whether a step inside this one, at any depth, has this name.
+func (s *Step) Holds(name string) bool {
+	return slices.ContainsFunc(s.Steps, func(inner *Step) bool {
+		n := inner.keys["name"]
+		return n != nil && n.template == nil && n.text == name || inner.Holds(name)
+	})
+}
+
+// Names lists the names of the steps inside this one, at any depth, as they are written.
+func (s *Step) Names() []string {
+	var out []string
+	for _, inner := range slices.Concat(s.Steps, s.Finally) {
+		if n := inner.keys["name"]; n != nil && !slices.Contains(out, n.text) {
+			out = append(out, n.text)
+		}
+		for _, name := range inner.Names() {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }

@@ -28,7 +28,7 @@ func (t *template) sole() *expression {
 // template cuts a scalar into literals and expressions. "$${{" is a literal "${{".
 func (p *parser) template(n *node) *template {
 	t := &template{}
-	where := newLocator(p.text, n.pos, n.where.style, n.text)
+	where := newLocator(p.text, n.pos, n.style, n.text)
 	rest, offset := n.text, 0 // offset of rest, in characters
 	var literal strings.Builder
 	pass := func(bytes int) string {
@@ -155,7 +155,7 @@ func (t *template) eval(s *Scope, local map[string]any) (any, error) {
 		}
 		piece, err := textOf(v)
 		if err != nil {
-			return nil, &failure{p.expr.pos, fmt.Errorf("${{ %s }}: %w", p.expr.source, err)}
+			return nil, &failure{p.expr.pos, fmt.Errorf("${{ %s }}: %w", p.expr.short(), err)}
 		}
 		value.WriteString(piece.Reveal())
 		shown.WriteString(piece.String())

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -94,6 +95,31 @@ func Reveal(v any) any {
 	})
 }
 
+// opened is Reveal for reading only: a tree that holds nothing to reveal is given as it is.
+func opened(v any) any {
+	if special(v) {
+		return Reveal(v)
+	}
+	return v
+}
+
+// special tells whether a tree holds a secret, or a number with a notation.
+func special(v any) bool {
+	switch v := v.(type) {
+	case Text, number:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, special)
+	case map[string]any:
+		for _, item := range v {
+			if special(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // plain gives a tree without the notation of its numbers, as the rest of the program takes it.
 func plain(v any) any { return mapped(v, withoutNotation) }
 
@@ -123,11 +149,11 @@ func normalise(v any) any {
 	case int:
 		return int64(v)
 	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = normalise(v[i])
-		}
-		return out
+		return normaliseList(v)
+	case []int:
+		return normaliseList(v)
+	case []string:
+		return normaliseList(v)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k := range v {
@@ -142,6 +168,23 @@ func normalise(v any) any {
 	var out any
 	if json.Unmarshal(b, &out) != nil {
 		return string(b)
+	}
+	return out
+}
+
+// normaliseNames does so for names that stand beside those of a scope.
+func normaliseNames(names map[string]any) map[string]any {
+	out := make(map[string]any, len(names))
+	for name, v := range names {
+		out[name] = normalise(v)
+	}
+	return out
+}
+
+func normaliseList[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i := range list {
+		out[i] = normalise(list[i])
 	}
 	return out
 }

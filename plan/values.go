@@ -166,6 +166,9 @@ func (t Text) Reveal() string {
 // Secret tells whether the text holds a secret.
 func (t Text) Secret() bool { return t.secret }
 
+// Equal tells whether value and masked value are the same.
+func (t Text) Equal(other Text) bool { return t == other }
+
 // String gives the value with its secrets masked.
 func (t Text) String() string { return t.shown }
 

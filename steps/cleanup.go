@@ -21,15 +21,21 @@ func doCleanup(ctx context.Context, c *Call, _ *cleanupSpec) (map[string]any, er
 	if err != nil {
 		return nil, err
 	}
+	if err := c.confirmForeign(ctx, conn, t, wanted); err != nil {
+		return nil, err
+	}
 	connector, err := conn.connector(t.Database)
 	if err != nil {
 		return nil, err
 	}
 	schema := workloads.Schemas()[wanted.Schema]
-	dropped, err := tables.Cleanup(ctx, connector, schema, *wanted, c.run.Force || conn.private != nil)
-	c.run.expected.dropped(conn, t.Database, dropped)
+	dropped, err := tables.Cleanup(ctx, connector, schema, *wanted, c.mayDrop(conn))
+	c.run.expected.forget(conn, t.Database, dropped)
+	if noSuchDatabase(err) {
+		return nil, nil // and so no table
+	}
 	if err != nil {
-		return nil, c.tablesError(ctx, conn, err)
+		return nil, tablesError(conn, err)
 	}
 	c.Log.Info("cleaned up", "tables", dropped)
 	return nil, nil

@@ -20,13 +20,19 @@ type databaseSpec struct {
 var systemDatabases = []string{"mysql", "sys", "information_schema", "performance_schema"}
 
 func databaseKind() Kind {
-	k := define("creates, drops or recreates the target's database", doDatabase)
-	return checked(k, func(spec *databaseSpec, in plan.Place) []plan.Problem {
-		if in.Target != nil && slices.Contains(systemDatabases, strings.ToLower(in.Target.Database)) {
-			return []plan.Problem{problem("action", fmt.Sprintf("the database %s belongs to the server and is not touched; give the target another one", in.Target.Database))}
-		}
+	return checked(define("creates, drops or recreates the target's database", doDatabase), checkDatabase)
+}
+
+func checkDatabase(_ *databaseSpec, in plan.Place) []plan.Problem {
+	switch {
+	case in.Target == nil:
 		return nil
-	})
+	case in.Target.Database == "":
+		return []plan.Problem{problem("action", "the target names no database")}
+	case slices.Contains(systemDatabases, strings.ToLower(in.Target.Database)):
+		return []plan.Problem{problem("action", fmt.Sprintf("the database %s belongs to the server and is not touched; give the target another one", in.Target.Database))}
+	}
+	return nil
 }
 
 func doDatabase(ctx context.Context, c *Call, spec *databaseSpec) (map[string]any, error) {
@@ -39,25 +45,40 @@ func doDatabase(ctx context.Context, c *Call, spec *databaseSpec) (map[string]an
 		return nil, err
 	}
 	defer db.Close()
-	if spec.Action != "create" {
+	there, err := conn.has(ctx, t.Database)
+	if err != nil {
+		return nil, err
+	}
+	if there && spec.Action != "create" {
 		if err := c.dropDatabase(ctx, conn, db, t.Database); err != nil {
 			return nil, fmt.Errorf("drop database %s: %w", t.Database, err)
 		}
+		there = false
 	}
-	if spec.Action != "drop" {
+	if !there && spec.Action != "drop" {
 		if _, err := db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+tables.Quote(t.Database)); err != nil {
 			return nil, fmt.Errorf("create database %s: %w", t.Database, conn.advise(err))
 		}
+		conn.databases[t.Database] = true
 	}
 	return nil, nil
 }
 
-// dropDatabase drops a database in which every table is benchplan's own.
-func (c *Call) dropDatabase(ctx context.Context, conn *connection, db *sql.DB, name string) error {
-	if slices.Contains(systemDatabases, strings.ToLower(name)) {
-		return fmt.Errorf("it belongs to the server: %w", errNoRetry)
+// has tells whether a database is there, by selecting it: that every server and proxy knows.
+func (c *connection) has(ctx context.Context, database string) (bool, error) {
+	db, err := c.db(ctx, database)
+	if noSuchDatabase(err) {
+		return false, nil
 	}
-	if conn.private == nil && !c.run.Force {
+	if err != nil {
+		return false, err
+	}
+	return true, db.Close()
+}
+
+// dropDatabase drops a database in which every table is benchplan's own. It asks, unless this run has made it.
+func (c *Call) dropDatabase(ctx context.Context, conn *connection, db *sql.DB, name string) error {
+	if !c.mayDrop(conn) {
 		connector, err := conn.connector(name)
 		if err != nil {
 			return err
@@ -67,22 +88,17 @@ func (c *Call) dropDatabase(ctx context.Context, conn *connection, db *sql.DB, n
 			return conn.advise(err)
 		}
 		if len(foreign) > 0 {
-			return fmt.Errorf("it holds tables that benchplan did not make (%s); --force drops it all the same: %w", someOf(foreign), errNoRetry)
+			return final{fmt.Errorf("it holds tables that benchplan did not make (%s); --force drops it all the same", someOf(foreign))}
 		}
 	}
-	if conn.private == nil {
-		if err := c.confirm(fmt.Sprintf("Drop the database %s on %s?", name, conn.name())); err != nil {
+	if !conn.temporary() && !conn.databases[name] {
+		if err := c.confirm("Drop the database %s on %s?", name, conn.name()); err != nil {
 			return err
 		}
 	}
-	_, err := db.ExecContext(ctx, "DROP DATABASE IF EXISTS "+tables.Quote(name))
-	return conn.advise(err)
-}
-
-func someOf(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
+	c.run.expected.forgetDatabase(conn, name)
+	if _, err := db.ExecContext(ctx, "DROP DATABASE IF EXISTS "+tables.Quote(name)); err != nil {
+		return conn.advise(err)
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return nil
 }

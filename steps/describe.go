@@ -55,15 +55,14 @@ func (w *waitSpec) summary() string {
 }
 
 func (s *serverSpec) summary() string {
-	switch {
-	case s.Set != nil:
+	if s.Set != nil {
 		return "set " + settingsText(s.Set)
-	case s.Restart != nil:
-		return "restart with " + settingsText(s.Restart)
-	case s.Start != nil:
-		return "start with " + settingsText(s.Start)
 	}
-	return s.Action
+	what, options := s.action()
+	if len(options) > 0 {
+		what += " with " + settingsText(options)
+	}
+	return what
 }
 
 func settingsText(m map[string]string) string {

@@ -8,21 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"benchplan/plan"
 	"benchplan/steps/target"
 )
-
-// maxBody is the most of an answer that is read.
-const maxBody = 16 << 20
 
 // httpSpec is one request. One of the methods names the URL.
 type httpSpec struct {
@@ -67,8 +62,8 @@ func checkHTTP(spec *httpSpec, _ plan.Place) []plan.Problem {
 		found = append(found, problem(methods[1], "http sends one request; this one has "+strings.Join(methods, " and ")))
 	default:
 		_, to := spec.request()
-		if u, err := url.Parse(to.Reveal()); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			found = append(found, problem(methods[0], fmt.Sprintf("%q is not a URL such as http://host:8080/path", to)))
+		if text := wrongURL(to); text != "" {
+			found = append(found, problem(methods[0], text))
 		}
 	}
 	if spec.JSON != nil && spec.Body != nil {
@@ -83,6 +78,18 @@ func checkHTTP(spec *httpSpec, _ plan.Place) []plan.Problem {
 		}
 	}
 	return found
+}
+
+// wrongURL says what is wrong with a URL; empty for nothing. Where its masked form has a secret before an @, the true form may
+// well be cut elsewhere: a password with a slash in it would be taken for a path, and the request would go to another host.
+func wrongURL(to plan.Text) string {
+	if shown, err := url.Parse(to.String()); err == nil && shown.User != nil && strings.Contains(shown.User.String(), url.PathEscape(plan.Mask)) {
+		return "a secret in the user part of a URL is not sent as it is; say it by auth: {basic: {user: …, password: …}}"
+	}
+	if u, err := url.Parse(to.Reveal()); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Sprintf("%q is not a URL such as http://host:8080/path", shownURL(to))
+	}
+	return ""
 }
 
 // methods lists the methods that the spec names, in lower case.
@@ -107,156 +114,153 @@ func (h *httpSpec) request() (method string, to plan.Text) {
 	return "", plan.Text{}
 }
 
-// answer is what came back.
-type answer struct {
-	status  int
-	headers map[string]any
-	body    []byte
+func doHTTP(ctx context.Context, c *Call, spec *httpSpec) (map[string]any, error) {
+	method, to := spec.request()
+	what := method + " " + shownURL(to)
+	a, err := c.send(ctx, spec)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, hide(err, spec.secrets()...))
+	}
+	answer := excerpt(a.body, c.run.Mask)
+	c.Log.Info("http", "request", what, "status", a.status, "answer", answer)
+	if spec.wants(a.status) || c.unchecked {
+		return a.yields(), nil
+	}
+	text := fmt.Sprintf("%s: status %d %s", what, a.status, http.StatusText(a.status))
+	if to := a.headers["Location"]; to != nil {
+		text += fmt.Sprintf(", which sends elsewhere (%s)", to)
+	}
+	if answer != "" {
+		text += ": " + answer
+	}
+	return a.yields(), errors.New(text)
 }
 
-// yields gives the names that an assert can read. A body that is not JSON has json nil.
-func (a *answer) yields() map[string]any {
-	out := map[string]any{"status": a.status, "body": string(a.body), "headers": a.headers, "json": nil}
-	var parsed any
-	if json.Unmarshal(a.body, &parsed) == nil {
-		out["json"] = parsed
+func (h *httpSpec) wants(status int) bool {
+	if len(h.Status) > 0 {
+		return slices.Contains(h.Status, status)
+	}
+	return status >= 200 && status <= 299
+}
+
+// secrets gives the texts of the request that may hold secrets.
+func (h *httpSpec) secrets() []plan.Text {
+	_, to := h.request()
+	out := []plan.Text{to}
+	for _, value := range h.Headers {
+		out = append(out, value)
 	}
 	return out
 }
 
-func doHTTP(ctx context.Context, c *Call, spec *httpSpec) (map[string]any, error) {
-	method, to := spec.request()
-	a, err := c.send(ctx, spec)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", method, shownURL(to), hide(err, to))
-	}
-	yields := a.yields()
-	c.Log.Info("http", "request", method+" "+shownURL(to), "status", a.status, "answer", excerpt(a.body))
-	if right := spec.Status; len(right) > 0 && !slices.Contains(right, a.status) || len(right) == 0 && (a.status < 200 || a.status > 299) {
-		return yields, fmt.Errorf("%s %s: status %d %s%s", method, shownURL(to), a.status, http.StatusText(a.status), answerText(a.body))
-	}
-	return yields, nil
-}
-
 // send sends the request, or lets a rehearsal's stand-in answer it.
 func (c *Call) send(ctx context.Context, spec *httpSpec) (*answer, error) {
-	method, to := spec.request()
 	if c.run.stand != nil {
-		return c.run.stand.answer(c, method, to.Reveal(), spec.JSON)
+		return c.run.stand.answer(c, spec)
 	}
-	body, isJSON, err := spec.body()
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, spec.Timeout.D())
+	limited, cancel := context.WithTimeout(ctx, spec.Timeout.D())
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, to.Reveal(), body)
+	request, err := spec.newRequest(limited)
 	if err != nil {
 		return nil, err
 	}
-	if isJSON {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	for name, value := range spec.Headers {
-		request.Header.Set(name, value.Reveal())
-		if strings.EqualFold(name, "Host") {
-			request.Host = value.Reveal()
-		}
-	}
-	if a := spec.Auth; a != nil && a.Basic != nil {
-		request.SetBasicAuth(a.Basic.User.Reveal(), a.Basic.Password.Reveal())
-	} else if a != nil {
-		request.Header.Set("Authorization", "Bearer "+a.Bearer.Reveal())
-	}
-	client, err := spec.client()
+	client, err := spec.client(planFolder(c.run.Plan))
 	if err != nil {
 		return nil, err
 	}
 	defer client.CloseIdleConnections()
 	response, err := client.Do(request)
-	if err != nil {
-		return nil, adviseHTTP(ctx, err, spec.Timeout)
+	if err == nil {
+		defer response.Body.Close()
+		var a *answer
+		if a, err = readAnswer(response); err == nil {
+			return a, nil
+		}
 	}
-	defer response.Body.Close()
-	return readAnswer(ctx, response, spec.Timeout)
+	if limited.Err() != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("no whole answer within the timeout of %s", spec.Timeout)
+	}
+	return nil, adviseHTTP(err)
 }
 
-func readAnswer(ctx context.Context, response *http.Response, timeout plan.Duration) (*answer, error) {
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
-	if err != nil {
-		return nil, fmt.Errorf("the answer (status %d) broke off after %d bytes: %w", response.StatusCode, len(body), adviseHTTP(ctx, err, timeout))
-	}
-	if len(body) > maxBody {
-		return nil, fmt.Errorf("the answer (status %d) is longer than %d MiB", response.StatusCode, maxBody>>20)
-	}
-	headers := map[string]any{}
-	for name := range response.Header {
-		headers[name] = response.Header.Get(name)
-	}
-	return &answer{response.StatusCode, headers, body}, nil
-}
-
-func (h *httpSpec) body() (r io.Reader, isJSON bool, err error) {
+func (h *httpSpec) newRequest(ctx context.Context) (*http.Request, error) {
+	method, to := h.request()
+	var body io.Reader = http.NoBody
 	switch {
 	case h.JSON != nil:
 		b, err := json.Marshal(plan.Reveal(h.JSON))
-		return bytes.NewReader(b), true, err
+		if err != nil {
+			return nil, fmt.Errorf("json: %w", err)
+		}
+		body = bytes.NewReader(b)
 	case h.Body != nil:
-		return strings.NewReader(h.Body.Reveal()), false, nil
+		body = strings.NewReader(h.Body.Reveal())
 	}
-	return http.NoBody, false, nil
-}
-
-// client follows redirects on the same host only: what is sent is meant for the server that the plan names.
-func (h *httpSpec) client() (*http.Client, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableKeepAlives = true
-	if t := h.TLS; t != nil {
-		transport.TLSClientConfig = &tls.Config{ServerName: t.ServerName, InsecureSkipVerify: t.SkipVerify, MinVersion: tls.VersionTLS12}
-		if t.CA != "" {
-			pool, err := target.Pool(t.CA)
-			if err != nil {
-				return nil, fmt.Errorf("tls: %w", err)
-			}
-			transport.TLSClientConfig.RootCAs = pool
-		}
-		if t.Cert != "" || t.Key != "" {
-			pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-			if err != nil {
-				return nil, fmt.Errorf("tls: client certificate: %w", err)
-			}
-			transport.TLSClientConfig.Certificates = []tls.Certificate{pair}
+	request, err := http.NewRequestWithContext(ctx, method, to.Reveal(), body)
+	if err != nil {
+		return nil, err
+	}
+	if h.JSON != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range h.Headers {
+		request.Header.Set(name, value.Reveal())
+		if strings.EqualFold(name, "Host") {
+			request.Host = value.Reveal()
 		}
 	}
-	return &http.Client{Transport: transport, CheckRedirect: sameHost}, nil
+	if a := h.Auth; a != nil && a.Basic != nil {
+		request.SetBasicAuth(a.Basic.User.Reveal(), a.Basic.Password.Reveal())
+	} else if a != nil {
+		request.Header.Set("Authorization", "Bearer "+a.Bearer.Reveal())
+	}
+	return request, nil
 }
 
-func sameHost(request *http.Request, via []*http.Request) error {
-	if request.URL.Host != via[0].URL.Host {
+// client makes a client for this one request.
+func (h *httpSpec) client(folder string) (*http.Client, error) {
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
+	if h.TLS != nil {
+		var err error
+		if transport.TLSClientConfig, err = target.TLS(h.TLS, "", folder); err != nil {
+			return nil, err
+		}
+	}
+	return &http.Client{Transport: transport, CheckRedirect: h.redirect}, nil
+}
+
+// redirect follows on the same host only: what is sent is meant for the server that the plan names. A request that changes
+// something is not followed by a GET, which would look as if it had been done.
+func (h *httpSpec) redirect(request *http.Request, via []*http.Request) error {
+	first := via[0]
+	switch {
+	case request.Method != first.Method, slices.ContainsFunc(h.Status, func(s int) bool { return s/100 == 3 }):
+		return http.ErrUseLastResponse
+	case request.URL.Hostname() != first.URL.Hostname():
 		return fmt.Errorf("the server redirects to another host, %s, which is not followed", request.URL.Host)
-	}
-	if len(via) >= 10 {
+	case first.URL.Scheme == "https" && request.URL.Scheme != "https":
+		return errors.New("the server redirects from https to http, which is not followed")
+	case request.URL.Port() != first.URL.Port() && request.URL.Scheme == first.URL.Scheme:
+		return fmt.Errorf("the server redirects to another port, %s, which is not followed", request.URL.Host)
+	case len(via) >= 10:
 		return errors.New("the server redirects in a circle")
 	}
 	return nil
 }
 
 // adviseHTTP says what to do about the errors of a request that are met often.
-func adviseHTTP(ctx context.Context, err error, timeout plan.Duration) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+func adviseHTTP(err error) error {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // it repeats method and URL, with what is secret in it
 	}
-	var dns *net.DNSError
-	var verify *tls.CertificateVerificationError
+	_, unknownHost := errors.AsType[*net.DNSError](err)
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("no whole answer within the timeout of %s", timeout)
-	case errors.As(err, &dns):
+	case unknownHost:
 		return fmt.Errorf("%w: the host name is not known", err)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("%w: nothing listens there", err)
-	case errors.As(err, &verify):
+	case untrusted:
 		return fmt.Errorf("%w: name its authority by tls: {ca: FILE}", err)
 	}
 	return err
@@ -268,98 +272,5 @@ func shownURL(to plan.Text) string {
 	if err != nil {
 		return to.String()
 	}
-	return strings.ReplaceAll(u.Redacted(), "%2A%2A%2A", plan.Mask)
-}
-
-// hide takes the true form of texts with secrets out of an error of a library, which quotes what it was given.
-func hide(err error, texts ...plan.Text) error {
-	message := err.Error()
-	for _, t := range texts {
-		message = t.Hide(message)
-	}
-	if message == err.Error() {
-		return err
-	}
-	return errors.New(message)
-}
-
-// excerpt is as much of a text as a message or the log needs.
-func excerpt(b []byte) string {
-	const most = 500
-	s := strings.TrimSpace(strings.ToValidUTF8(string(b[:min(len(b), most)]), "\uFFFD"))
-	if len(b) > most {
-		s += "…"
-	}
-	return s
-}
-
-func answerText(b []byte) string {
-	if s := excerpt(b); s != "" {
-		return ": " + s
-	}
-	return ""
-}
-
-// standIn answers HTTP steps in a rehearsal: a server that takes everything and gives it back. It is no server of any
-// kind, so what it answers proves nothing.
-type standIn struct {
-	merged map[string]any            // what was sent to any path, merged
-	last   map[string]map[string]any // what was last sent to a path
-}
-
-func newStandIn() *standIn {
-	return &standIn{merged: map[string]any{}, last: map[string]map[string]any{}}
-}
-
-// answer works by the plan's rehearse.http, else with 200 and what was last sent to that path; asserts then count as not checked.
-func (s *standIn) answer(c *Call, method, to string, body any) (*answer, error) {
-	u, err := url.Parse(to)
-	if err != nil {
-		return nil, err
-	}
-	sent, isMap := plan.Reveal(body).(map[string]any)
-	if isMap && method != http.MethodGet {
-		maps.Copy(s.merged, sent)
-		s.last[u.Path] = sent
-	}
-	rule, found, err := c.Scope.Answer(method, u.Path, s.merged)
-	if err != nil {
-		return nil, err
-	}
-	a := &answer{status: http.StatusOK, headers: map[string]any{}}
-	if !found {
-		c.unchecked = true
-		if last := s.last[u.Path]; last != nil {
-			a.body, err = json.Marshal(last)
-		}
-		return a, err
-	}
-	a.status = rule.Status
-	for name, value := range rule.Headers {
-		a.headers[http.CanonicalHeaderKey(name)] = value
-	}
-	a.body = []byte(rule.Body)
-	if rule.JSON != nil {
-		a.body, err = json.Marshal(plan.Reveal(rule.JSON))
-	}
-	return a, err
-}
-
-// The bounds of a rehearsal: it tries a plan, it measures nothing.
-const (
-	rehearsedTime    = time.Second
-	rehearsedRows    = 1000
-	rehearsedClients = 64
-)
-
-// rehearsedCount cuts a number of events or rows to a thousandth, at most 1,000 and at least 1 where there were any.
-func rehearsedCount(n plan.Count) plan.Count {
-	if n == 0 {
-		return 0
-	}
-	return min(max(n/1000, 1), rehearsedRows)
-}
-
-func rehearsedDuration(d plan.Duration) plan.Duration {
-	return min(d, plan.Duration(rehearsedTime))
+	return strings.ReplaceAll(u.Redacted(), url.PathEscape(plan.Mask), plan.Mask)
 }

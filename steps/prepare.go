@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"benchplan/plan"
 	"benchplan/workloads"
@@ -46,33 +45,44 @@ func doPrepare(ctx context.Context, c *Call, spec *prepareSpec) (map[string]any,
 	if err != nil {
 		return nil, err
 	}
-	connector, err := conn.connector(t.Database)
-	if err != nil {
+	if err := c.confirmForeign(ctx, conn, t, wanted); err != nil {
 		return nil, err
 	}
-	schema := workloads.Schemas()[wanted.Schema]
-	options := tables.PrepareOptions{
-		Method: tables.Method(spec.Method), Threads: spec.Threads, Reuse: spec.Reuse,
-		Force: c.run.Force || conn.private != nil, Seed: uint64(c.run.Plan.Seed),
+	names := tables.Names(workloads.Schemas()[wanted.Schema], *wanted)
+	report, err := c.prepare(ctx, conn, t, *wanted, spec)
+	if c.otherProduct(t, err) {
+		c.note("rehearsal: the private server does not take the tables as they are, so they are made without engine and options: %v", err)
+		plain := *wanted
+		plain.Engine, plain.Options = "", ""
+		report, err = c.prepare(ctx, conn, t, plain, spec)
 	}
-	report, err := tables.Prepare(ctx, connector, schema, *wanted, options, c.run.Observer.Filling)
 	if err != nil {
-		return nil, c.tablesError(ctx, conn, err)
+		c.run.expected.forget(conn, t.Database, names)
+		return nil, tablesError(conn, err)
 	}
-	c.run.expected.prepared(conn, t.Database, tables.Names(schema, *wanted), int64(wanted.Rows))
+	c.run.expected.prepared(conn, t.Database, names, int64(wanted.Rows))
 	c.Log.Info("prepared", "tables", report.Tables, "reused", report.Reused, "rows", report.Rows, "bytes", report.Bytes, "method", report.Method, "ms", report.Elapsed.Milliseconds())
 	c.run.Observer.Prepared(report)
 	return nil, nil
 }
 
-// tablesError adds what to do to the errors of making and dropping tables.
-func (c *Call) tablesError(ctx context.Context, conn *connection, err error) error {
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return err
+func (c *Call) prepare(ctx context.Context, conn *connection, t *plan.Target, wanted plan.Tables, spec *prepareSpec) (tables.Report, error) {
+	connector, err := conn.connector(t.Database)
+	if err != nil {
+		return tables.Report{}, err
 	}
+	options := tables.PrepareOptions{
+		Method: tables.Method(spec.Method), Threads: spec.Threads, Reuse: spec.Reuse, Force: c.mayDrop(conn), Seed: uint64(c.run.Plan.Seed),
+	}
+	return tables.Prepare(ctx, connector, workloads.Schemas()[wanted.Schema], wanted, options, c.run.Observer.Filling)
+}
+
+// tablesError adds what to do to the errors of making and dropping tables.
+func tablesError(conn *connection, err error) error {
+	foreign := errors.Is(err, tables.ErrForeign)
 	err = conn.advise(err)
-	if errors.Is(err, tables.ErrForeign) {
-		return fmt.Errorf("%w: %w", err, errNoRetry)
+	if foreign {
+		return final{err}
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"benchplan/results"
 	"benchplan/workloads"
 	"benchplan/workloads/engine"
+	"benchplan/workloads/tables"
 )
 
 // runSpec is the load of one cell. The workload's own options stand beside these.
@@ -151,18 +153,6 @@ func joinActions() string {
 	return strings.Join(out, ", ")
 }
 
-// rehearsed cuts an order to what trying a plan needs.
-func rehearsed(o engine.Order) engine.Order {
-	o.Duration, o.Warmup = rehearsedDuration(o.Duration), rehearsedDuration(o.Warmup)
-	o.Events = rehearsedCount(o.Events)
-	left := rehearsedClients
-	for i := range o.Clients {
-		o.Clients[i].Count = min(o.Clients[i].Count, left)
-		left -= o.Clients[i].Count
-	}
-	return o
-}
-
 func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) {
 	definition := workloads.Families()[spec.Workload]
 	conn, t, data, err := c.data(ctx)
@@ -195,11 +185,14 @@ func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) 
 	cell.Finished = time.Now().UTC()
 	c.run.expected.changed(conn, t.Database, cell.Outcome.Ledger)
 	err = c.conclude(ctx, conn, &cell, err)
-	if cell.Outcome.Stopped == "" { // it never began: there is nothing to keep
-		return nil, err
+	if cell.Status == results.Partial && cell.Outcome.Elapsed == 0 || cell.Outcome.Stopped == "" {
+		return nil, err // it never came to measuring: there is nothing to keep
 	}
 	if failed := c.run.Writer.Append(&cell); failed != nil {
-		return nil, errors.Join(err, failed)
+		if err == nil {
+			return nil, final{failed}
+		}
+		return nil, final{fmt.Errorf("%w; and %w", err, failed)}
 	}
 	c.run.Observer.CellDone(&cell)
 	return figures(&cell), err
@@ -208,20 +201,23 @@ func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) 
 // conclude sets the status of the record and gives the error of the step.
 func (c *Call) conclude(ctx context.Context, conn *connection, cell *results.Cell, err error) error {
 	cell.Status = results.Complete
-	switch {
-	case ctx.Err() != nil:
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = ended(ctx, c.Scope, err)
+	} else {
+		err = conn.adviseLoad(err)
+	}
+	if errors.Is(err, ErrInterrupted) {
 		cell.Status = results.Partial
-		err = ctx.Err()
-	case err != nil:
+	} else {
 		cell.Status = results.Failed
 		if cell.Outcome.Stopped != "" {
 			cell.Outcome.Stopped = results.ByError
 		}
-		err = conn.advise(err)
 	}
-	if err != nil {
-		cell.Error = c.run.Mask(err.Error())
-	}
+	cell.Error = c.run.Mask(err.Error())
 	return err
 }
 
@@ -251,15 +247,23 @@ func (c *Call) record(spec *runSpec, o engine.Order, conn *connection, t *plan.T
 	for i, l := range s.Labels() {
 		labels[i] = results.Label(l)
 	}
-	endpoint := conn.endpoint()
-	endpoint.Database = t.Database
+	names := tables.Names(workloads.Schemas()[data.Schema], *data)
 	return results.Cell{
 		Path: s.Path(), Labels: labels, Repeat: s.Repeat(), Round: s.Repeat(), Seq: c.run.seq, Position: s.At(),
 		Workload: spec.Workload, Options: cellOptions(spec, o), Tables: *data, Clients: byRole(o.Clients),
-		Target: endpoint, ServerVersion: conn.server.Version,
+		RowsAtStart: c.run.expected.rows(conn, t.Database, names), Target: conn.endpoint(t.Database), ServerVersion: conn.server.Version,
 		Wanted:  results.Wanted{Duration: o.Duration, Events: int64(o.Events), Warmup: o.Warmup},
-		Started: time.Now().UTC(), Attributes: c.run.attributes(s),
+		Started: time.Now().UTC(), Attributes: attributes(s, conn),
 	}
+}
+
+// attributes are what a cell's record tells beside its identity: the settings that the plan gave the server, and the order.
+func attributes(s *plan.Scope, conn *connection) map[string]string {
+	out := maps.Clone(conn.settings)
+	if order := s.Order(); order != plan.Declared {
+		out["order"] = string(order)
+	}
+	return out
 }
 
 // cellOptions are the workload's options and how its statements are sent and its errors met.
@@ -302,39 +306,4 @@ func figures(cell *results.Cell) map[string]any {
 		}
 	}
 	return out
-}
-
-// largestDemand walks the plan for what its largest cell needs of a server: connections, and prepared statements over all of them.
-func largestDemand(p *plan.Plan, rehearse bool) demand {
-	var d demand
-	p.Walk(func(v plan.Visit) {
-		spec, ok := v.Spec.(*runSpec)
-		if !ok || v.Unknown {
-			return
-		}
-		definition := workloads.Families()[spec.Workload]
-		clients, problems := spec.clients(definition)
-		order, more := spec.order(definition, clients)
-		data, err := v.Scope.Tables()
-		if len(problems)+len(more) > 0 || err != nil || data == nil {
-			return
-		}
-		if rehearse {
-			order = rehearsed(order)
-		}
-		d.connections = max(d.connections, order.Total())
-		if order.PSMode == engine.PSDisable {
-			return
-		}
-		workload, err := definition.New(spec.Options, *data, byRole(order.Clients))
-		if err != nil {
-			return
-		}
-		statements := 0
-		for _, role := range order.Clients {
-			statements += role.Count * len(workload.Templates(role.Role))
-		}
-		d.statements = max(d.statements, statements)
-	})
-	return d
 }

@@ -1,20 +1,18 @@
 package steps
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"benchplan/plan"
 )
 
-// maxOutput is the most of a command's output that is kept.
+// maxOutput is the most of a command's output that is kept, in bytes.
 const maxOutput = 1 << 20
 
 // shellSpec is one command, given to sh.
@@ -26,7 +24,7 @@ type shellSpec struct {
 }
 
 func shellKind() Kind {
-	k := define("executes a command on this machine; only with --allow-shell", doShell)
+	k := define("executes a command on this machine; only with --allow-shell; stdout is kept, without line feeds at its end", doShell)
 	k.Yields = []string{"stdout"}
 	k.Shell = true
 	return checked(k, func(spec *shellSpec, _ plan.Place) []plan.Problem {
@@ -43,13 +41,13 @@ func doShell(ctx context.Context, c *Call, spec *shellSpec) (map[string]any, err
 		c.note("rehearsal: skipped the shell step at %s", c.Scope.At())
 		return map[string]any{"stdout": ""}, nil
 	}
+	if !c.run.AllowShell {
+		return nil, final{errors.New("commands are not executed without --allow-shell")}
+	}
 	command := exec.CommandContext(ctx, "sh", "-c", spec.Command.Reveal())
-	command.Dir = filepath.Dir(c.run.Plan.Source.Name)
+	command.Dir = planFolder(c.run.Plan)
 	if spec.Dir != "" {
-		command.Dir = filepath.Join(command.Dir, spec.Dir)
-		if filepath.IsAbs(spec.Dir) {
-			command.Dir = spec.Dir
-		}
+		command.Dir = c.path(spec.Dir)
 	}
 	command.Env = os.Environ()
 	for name, value := range spec.Env {
@@ -63,14 +61,14 @@ func doShell(ctx context.Context, c *Call, spec *shellSpec) (map[string]any, err
 	endGroup(command)
 	command.WaitDelay = 5 * time.Second // a child that keeps the pipes open does not keep us
 	err := command.Run()
-	out, mistakes := stdout.text(c.run.Mask), stderr.text(c.run.Mask)
-	c.Log.Info("shell", "command", spec.Command.String(), "stdout", out, "stderr", mistakes)
-	yields := map[string]any{"stdout": stdout.String()}
-	if ctx.Err() != nil {
-		return yields, fmt.Errorf("the command was ended: %w", context.Cause(ctx))
-	}
+	mistakes := stderr.text(c.run.Mask)
+	c.Log.Info("shell", "command", spec.Command.String(), "stdout", stdout.text(c.run.Mask), "stderr", mistakes)
+	yields := map[string]any{"stdout": strings.TrimRight(string(stdout.kept), "\r\n")}
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return yields, nil
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err() // and not that it was killed
 	}
 	if text := lastLines(mistakes, 5); text != "" {
 		return yields, fmt.Errorf("%w: %s", err, text)
@@ -80,19 +78,19 @@ func doShell(ctx context.Context, c *Call, spec *shellSpec) (map[string]any, err
 
 // bounded keeps the first part of what is written to it and takes the rest without keeping it.
 type bounded struct {
-	bytes.Buffer
+	kept []byte
 	lost int
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	keep := min(len(p), maxOutput-b.Len())
-	b.Buffer.Write(p[:keep])
+	keep := min(len(p), maxOutput-len(b.kept))
+	b.kept = append(b.kept, p[:keep]...)
 	b.lost += len(p) - keep
 	return len(p), nil
 }
 
 func (b *bounded) text(mask func(string) string) string {
-	s := mask(strings.ToValidUTF8(b.String(), "\uFFFD"))
+	s := mask(strings.ToValidUTF8(string(b.kept), "\uFFFD"))
 	if b.lost > 0 {
 		s += fmt.Sprintf("… (%d bytes more)", b.lost)
 	}

@@ -3,6 +3,8 @@
 package steps
 
 import (
+	"errors"
+	"os"
 	"os/exec"
 	"syscall"
 )
@@ -11,5 +13,11 @@ import (
 // of the step ends all that it started.
 func endGroup(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	command.Cancel = func() error {
+		err := syscall.Kill(-command.Process.Pid, syscall.SIGKILL)
+		if errors.Is(err, syscall.ESRCH) {
+			return os.ErrProcessDone
+		}
+		return err
+	}
 }

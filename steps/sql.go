@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"strconv"
 	"strings"
 
 	"benchplan/plan"
@@ -18,7 +18,7 @@ const maxKeptRows = 10_000
 // sqlSpec is statements on the target.
 type sqlSpec struct {
 	Statements []plan.Text `key:"statements" short:"true" single:"true" doc:"one statement or a list; several may stand in one text with ; between"`
-	File       plan.Text   `key:"file" doc:"file of statements with ; behind each, its path from the plan's folder"`
+	File       plan.Text   `key:"file" doc:"file of statements with ; between, its path from the plan's folder"`
 	Database   *string     `key:"database" doc:"the database to select in place of the target's; \"\" selects none"`
 }
 
@@ -28,6 +28,9 @@ func sqlKind() Kind {
 	return checked(k, func(spec *sqlSpec, _ plan.Place) []plan.Problem {
 		if (len(spec.Statements) > 0) == (spec.File.Reveal() != "") {
 			return []plan.Problem{problem("", "sql takes a statement, a list of statements, or {file: …}")}
+		}
+		if _, err := separate(spec.Statements); err != nil {
+			return []plan.Problem{problem("statements", err.Error())}
 		}
 		return nil
 	})
@@ -59,8 +62,13 @@ func doSQL(ctx context.Context, c *Call, spec *sqlSpec) (map[string]any, error) 
 	kept := []any{}
 	for i, statement := range statements {
 		rows, err := query(ctx, session, statement.Reveal())
+		if c.otherProduct(t, err) {
+			c.unchecked = true
+			c.note("rehearsal: the private server does not know %s: %v", shortStatement(statement), hide(err, statement))
+			continue
+		}
 		if err != nil {
-			return map[string]any{"rows": kept}, fmt.Errorf("statement %d of %d, %s: %w", i+1, len(statements), shortStatement(statement), hide(conn.advise(err), statement))
+			return map[string]any{"rows": kept}, fmt.Errorf("statement %d of %d, %s: %w", i+1, len(statements), shortStatement(statement), conn.advise(hide(err, statement)))
 		}
 		if rows != nil {
 			kept = rows
@@ -70,24 +78,38 @@ func doSQL(ctx context.Context, c *Call, spec *sqlSpec) (map[string]any, error) 
 	return map[string]any{"rows": kept}, nil
 }
 
-// query executes one statement. The rows are nil where it gives none, as an INSERT does.
+// query executes one statement and gives the rows of the last of its results that has any: a CALL may have several. They are nil
+// where there are none, as of an INSERT.
 func query(ctx context.Context, session *sql.Conn, statement string) ([]any, error) {
 	rows, err := session.QueryContext(ctx, statement)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil || len(columns) == 0 {
-		return nil, errors.Join(err, rows.Err())
-	}
-	out := []any{}
-	for rows.Next() {
-		values := make([]any, len(columns))
-		into := make([]any, len(columns))
-		for i := range values {
-			into[i] = &values[i]
+	var kept []any
+	for more := true; more; more = rows.NextResultSet() {
+		columns, err := rows.ColumnTypes()
+		if err != nil {
+			return nil, errors.Join(err, rows.Err())
 		}
+		if len(columns) == 0 {
+			continue
+		}
+		if kept, err = readRows(rows, columns); err != nil {
+			return nil, err
+		}
+	}
+	return kept, rows.Err()
+}
+
+// readRows reads one result: a mapping from column to value for each row.
+func readRows(rows *sql.Rows, columns []*sql.ColumnType) ([]any, error) {
+	out := []any{}
+	values, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return nil, err
 		}
@@ -95,108 +117,91 @@ func query(ctx context.Context, session *sql.Conn, statement string) ([]any, err
 			return nil, fmt.Errorf("it gives more than %d rows, which is more than a step keeps; add a LIMIT", maxKeptRows)
 		}
 		row := make(map[string]any, len(columns))
-		for i, name := range columns {
-			row[name] = plainValue(values[i])
+		for i, column := range columns {
+			row[column.Name()] = plainValue(values[i], column.DatabaseTypeName())
 		}
 		out = append(out, row)
 	}
 	return out, rows.Err()
 }
 
-// plainValue gives what the driver scanned as an expression sees it.
-func plainValue(v any) any {
+// plainValue gives what the driver scanned as an expression sees it: numbers as numbers, dates and all else as text, NULL as nil.
+func plainValue(v any, columnType string) any {
 	switch v := v.(type) {
 	case []byte:
+		if columnType == "DECIMAL" {
+			return decimal(string(v))
+		}
 		return string(v)
-	case nil, bool, int64, float64, string:
+	case float32: // not float64(v), which makes 0.10000000149011612 of 0.1
+		f, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
+		return f
+	case nil, bool, int64, uint64, float64, string:
 		return v
-	case float32:
-		return float64(v)
 	}
 	return fmt.Sprint(v)
 }
 
+// decimal gives a DECIMAL, as SUM and AVG return it, as a number; as text where a number would lose digits.
+func decimal(s string) any {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n
+	}
+	digits := s
+	if strings.Contains(s, ".") {
+		digits = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || strconv.FormatFloat(f, 'f', -1, 64) != digits {
+		return s
+	}
+	return f
+}
+
 // statements gives the statements one by one.
 func (c *Call) statements(spec *sqlSpec) ([]plan.Text, error) {
-	if file := spec.File.Reveal(); file != "" {
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(filepath.Dir(c.run.Plan.Source.Name), file)
-		}
-		text, err := os.ReadFile(file)
+	texts, from := spec.Statements, ""
+	if spec.File.Reveal() != "" {
+		script, err := os.ReadFile(c.path(spec.File.Reveal()))
 		if err != nil {
-			return nil, fmt.Errorf("file: %w", err)
+			return nil, fmt.Errorf("file: %w", hide(err, spec.File))
 		}
-		spec.Statements = []plan.Text{plan.PlainText(string(text))}
+		texts = []plan.Text{plan.PlainText(strings.TrimPrefix(string(script), "\uFEFF"))}
+		from = "file " + spec.File.String() + ": "
 	}
-	var out []plan.Text
-	for _, text := range spec.Statements {
-		if text.Secret() {
-			out = append(out, text) // cutting it up would take the secret out of its place
-			continue
-		}
-		for _, statement := range splitStatements(text.Reveal()) {
-			out = append(out, plan.PlainText(statement))
-		}
+	out, err := separate(texts)
+	if err == nil && len(out) == 0 {
+		err = errors.New("there is no statement in it")
 	}
-	if len(out) == 0 {
-		return nil, errors.New("there is no statement in it")
+	if err != nil {
+		return nil, fmt.Errorf("%s%w", from, err)
 	}
 	return out, nil
 }
 
-// splitStatements cuts a script at the semicolons that stand outside of quotes and comments. What holds only comments is left out.
-func splitStatements(script string) []string {
-	var out []string
-	start, content := 0, false
-	end := func(i int) {
-		if content {
-			out = append(out, strings.TrimSpace(script[start:i]))
+// separate cuts texts into their statements.
+func separate(texts []plan.Text) ([]plan.Text, error) {
+	var out []plan.Text
+	for _, text := range texts {
+		statements, err := splitScript(text.Reveal())
+		if err != nil {
+			return nil, err
 		}
-		start, content = i+1, false
-	}
-	for i := 0; i < len(script); {
-		rest := script[i:]
-		switch c := script[i]; {
-		case c == '\'' || c == '"' || c == '`':
-			content = true
-			i += quotedLength(rest)
-		case c == '#' || strings.HasPrefix(rest, "-- ") || strings.HasPrefix(rest, "--\n") || rest == "--":
-			i += lengthUntil(rest, "\n")
-		case strings.HasPrefix(rest, "/*"):
-			content = content || strings.HasPrefix(rest, "/*!") || strings.HasPrefix(rest, "/*M!") // executed by the server
-			i += lengthUntil(rest, "*/")
-		case c == ';':
-			end(i)
-			i++
-		default:
-			content = content || !strings.ContainsRune(" \t\r\n", rune(c))
-			i++
+		if text.Secret() {
+			if len(statements) > 1 {
+				return nil, errors.New("a text with a secret in it is one statement; write the statements as a list")
+			}
+			out = append(out, text)
+			continue
+		}
+		for _, statement := range statements {
+			out = append(out, plan.PlainText(statement))
 		}
 	}
-	end(len(script))
-	return out
+	return out, nil
 }
 
-// quotedLength is the length of the quoted text that s begins with; a doubled quote inside begins the next one, which is as good.
-func quotedLength(s string) int {
-	for i := 1; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && s[0] != '`':
-			i++
-		case s[i] == s[0]:
-			return i + 1
-		}
-	}
-	return len(s)
-}
-
-func lengthUntil(s, mark string) int {
-	if i := strings.Index(s, mark); i >= 0 {
-		return i + len(mark)
-	}
-	return len(s)
-}
-
+// shortStatement is as much of a statement as a message needs, on one line.
 func shortStatement(statement plan.Text) string {
 	s := strings.Join(strings.Fields(statement.String()), " ")
 	if len(s) > 120 {

@@ -26,15 +26,11 @@ import (
 // targets are the servers that a run has reached, and the private ones that it has started.
 type targets struct {
 	open     []*connection
+	folder   string // that of the plan: paths begin there
 	rehearse bool
 	demand   demand
-	log      func() *slog.Logger
+	log      *slog.Logger
 	note     func(string)
-}
-
-// demand is what the largest cell needs of a server.
-type demand struct {
-	connections, statements int
 }
 
 // connection is a target that was reached.
@@ -45,31 +41,52 @@ type connection struct {
 	config  *mysql.Config       // no database selected
 	server  results.Server
 	stopped bool // by a server step: it is no fault that it does not answer
+
+	databases map[string]bool   // that this run has made
+	settings  map[string]string // that a private server was started with, and that steps have set: attributes of the cells
 }
 
 func newTargets(c Config) *targets {
-	return &targets{rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), log: c.Writer.Log, note: c.Observer.Note}
+	return &targets{folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), log: c.Writer.Log(), note: c.Observer.Note}
 }
 
-// reach gives the connection to a target; the first time it connects without selecting a database, and starts a private server.
+// reach gives the connection to a target; the first time it connects, without selecting a database, and starts a private
+// server. In a rehearsal each target is a private server. On a private server the target's database is there.
 func (ts *targets) reach(ctx context.Context, t *plan.Target) (*connection, error) {
-	key := targetKey(t)
-	if ts.rehearse && !t.Private() {
-		t = &plan.Target{Database: t.Database, ConnectTimeout: t.ConnectTimeout, User: plan.PlainText("root")}
-	}
-	if i := slices.IndexFunc(ts.open, func(c *connection) bool { return c.key == key }); i >= 0 {
-		c := ts.open[i]
-		if c.stopped {
-			return nil, errors.New("the private server is stopped; start it again by a step `server: start`")
+	c := ts.find(t)
+	if c == nil {
+		var err error
+		if c, err = ts.connect(ctx, t); err != nil {
+			return nil, err
 		}
-		return c, nil
+		ts.open = append(ts.open, c)
+		ts.log.Info("target reached", "target", c.name(), "version", c.server.Version)
 	}
-	c := &connection{key: key, target: t}
+	if c.stopped {
+		return nil, errors.New("the private server is stopped; start it again by a step `server: start`")
+	}
+	return c, c.provide(ctx, t.Database)
+}
+
+// find gives the connection to a target that was reached before, stopped or not.
+func (ts *targets) find(t *plan.Target) *connection {
+	key := targetKey(t)
+	if i := slices.IndexFunc(ts.open, func(c *connection) bool { return c.key == key }); i >= 0 {
+		return ts.open[i]
+	}
+	return nil
+}
+
+func (ts *targets) connect(ctx context.Context, t *plan.Target) (*connection, error) {
+	c := &connection{key: targetKey(t), target: t, databases: map[string]bool{}, settings: map[string]string{}}
+	if ts.rehearse && !t.Private() {
+		c.target = &plan.Target{Database: t.Database, ConnectTimeout: t.ConnectTimeout}
+	}
 	var err error
-	if t.Private() {
+	if c.target.Private() {
 		err = ts.start(ctx, c)
 	} else {
-		c.config, err = target.Config(t)
+		c.config, err = target.Config(c.target, ts.folder)
 	}
 	if err != nil {
 		return nil, err
@@ -80,8 +97,6 @@ func (ts *targets) reach(ctx context.Context, t *plan.Target) (*connection, erro
 		}
 		return nil, err
 	}
-	ts.open = append(ts.open, c)
-	ts.log().Info("target reached", "target", c.name(), "version", c.server.Version)
 	return c, nil
 }
 
@@ -94,9 +109,9 @@ func targetKey(t *plan.Target) string {
 
 // start starts a private server for the connection.
 func (ts *targets) start(ctx context.Context, c *connection) error {
-	config := localserver.Config{MaxConnections: ts.demand.connections, MaxPreparedStatements: ts.demand.statements, Log: ts.log()}
+	config := localserver.Config{MaxConnections: ts.demand.connections, MaxPreparedStatements: ts.demand.statements, Log: ts.log}
 	if l := c.target.Local; l != nil {
-		config.Options, config.Data = l.Options, l.Data
+		config.Options, config.Data = l.Options, fromFolder(ts.folder, l.Data)
 		if l.Program != "" {
 			program, err := localserver.Inspect(ctx, l.Program)
 			if err != nil {
@@ -111,13 +126,32 @@ func (ts *targets) start(ctx context.Context, c *connection) error {
 		return err
 	}
 	c.private = server
+	c.startedWith(nil)
 	c.config = mysql.NewConfig()
 	c.config.User, c.config.Net, c.config.Addr = server.User(), "unix", server.Socket()
-	c.config.Timeout = c.target.ConnectTimeout.D()
-	c.config.Logger = &mysql.NopLogger{}
+	c.config.Timeout, c.config.Params = c.target.ConnectTimeout.D(), c.target.Params
 	ts.note(fmt.Sprintf("private server: %s, ready after %s", server.Program(), time.Since(begin).Round(time.Millisecond)))
 	ts.warn(server)
 	return nil
+}
+
+// startedWith notes the options of a private server's last start: those of the target with others laid over them. What steps
+// had set is gone.
+func (c *connection) startedWith(options map[string]string) {
+	clear(c.settings)
+	if c.target.Local != nil {
+		for name, value := range c.target.Local.Options {
+			c.settings["option "+name] = value
+		}
+	}
+	for name, value := range options {
+		c.settings["option "+name] = value
+	}
+}
+
+// temporary tells that the server's data are gone with the run anyway.
+func (c *connection) temporary() bool {
+	return c.private != nil && (c.target.Local == nil || c.target.Local.Data == "")
 }
 
 // warn tells of options that the server did not take as they were given: an axis of such a value is not what its label says.
@@ -127,7 +161,7 @@ func (ts *targets) warn(server *localserver.Server) {
 	}
 }
 
-// identify connects once and asks who the server is. On a private server the target's database is made.
+// identify connects once and asks who the server is.
 func (c *connection) identify(ctx context.Context) error {
 	db, err := c.db(ctx, "")
 	if err != nil {
@@ -135,13 +169,27 @@ func (c *connection) identify(ctx context.Context) error {
 	}
 	defer db.Close()
 	c.server = target.Identify(ctx, db)
-	c.server.Endpoint = c.endpoint()
+	c.server.Endpoint = c.endpoint(c.target.Database)
 	if c.private != nil {
 		c.server.Name = "private server"
-		if _, err := db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+tables.Quote(c.target.Database)); err != nil {
-			return fmt.Errorf("private server: database %s: %w", c.target.Database, err)
-		}
 	}
+	return nil
+}
+
+// provide makes a database on a private server, where nobody else has: once, so that one that a step has dropped stays so.
+func (c *connection) provide(ctx context.Context, database string) error {
+	if c.private == nil || database == "" || c.databases[database] {
+		return nil
+	}
+	db, err := c.db(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, "CREATE DATABASE IF NOT EXISTS "+tables.Quote(database)); err != nil {
+		return fmt.Errorf("database %s: %w", database, c.advise(err))
+	}
+	c.databases[database] = true
 	return nil
 }
 
@@ -153,8 +201,8 @@ func (c *connection) name() string {
 }
 
 // endpoint says where the server is, in a form that is the same for each run of the same plan.
-func (c *connection) endpoint() results.Endpoint {
-	return results.Endpoint{Address: c.name(), Database: c.target.Database}
+func (c *connection) endpoint(database string) results.Endpoint {
+	return results.Endpoint{Address: c.name(), Database: database}
 }
 
 // db opens a pool and connects once; an empty database selects none.
@@ -164,6 +212,7 @@ func (c *connection) db(ctx context.Context, database string) (*sql.DB, error) {
 		return nil, err
 	}
 	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(1)
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(c.advise(err), db.Close())
 	}
@@ -179,16 +228,24 @@ func (c *connection) connector(database string) (driver.Connector, error) {
 
 // advise says which target an error is from, what to do, and how a private server ended that did.
 func (c *connection) advise(err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
-	}
-	if c.private == nil {
+	case c.private == nil:
 		return target.Advise(c.target, err)
 	}
 	if died := c.died(); died != nil {
-		return fmt.Errorf("private server: %w", died)
+		err = died
 	}
 	return fmt.Errorf("private server: %w", err)
+}
+
+// adviseLoad does the same for an error of the engine, which has said itself what to do about errors of the server.
+func (c *connection) adviseLoad(err error) error {
+	if _, server := errors.AsType[*mysql.MySQLError](err); server && c.private == nil {
+		return fmt.Errorf("target %s: %w", c.name(), err)
+	}
+	return c.advise(err)
 }
 
 // died waits a moment for the news that a private server has ended by itself, which may come after the broken connection.
@@ -217,7 +274,7 @@ func (ts *targets) servers() []results.Server {
 	return out
 }
 
-// close ends the private servers.
+// close ends the private servers and removes their data, unless they are to be kept.
 func (ts *targets) close() error {
 	var failures *multierror.Error
 	for _, c := range ts.open {
@@ -228,30 +285,19 @@ func (ts *targets) close() error {
 	return failures.ErrorOrNil()
 }
 
-// target gives the connection of the step's target.
-func (c *Call) target(ctx context.Context) (*connection, *plan.Target, error) {
-	t, err := c.Scope.Target()
-	if err != nil {
-		return nil, nil, err
+// serverCode gives the server's error number; 0 for any other error.
+func serverCode(err error) uint16 {
+	if server, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return server.Number
 	}
-	conn, err := c.run.targets.reach(ctx, t)
-	return conn, t, err
+	return 0
 }
 
-// data gives what a step that works on the tables needs.
-func (c *Call) data(ctx context.Context) (conn *connection, t *plan.Target, spec *plan.Tables, err error) {
-	spec, err = c.Scope.Tables()
-	if err == nil && spec == nil {
-		err = errNoTables
-	}
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	conn, t, err = c.target(ctx)
-	if err == nil && c.run.Rehearse {
-		spec.Rows = rehearsedCount(spec.Rows)
-	}
-	return conn, t, spec, err
-}
+func noSuchDatabase(err error) bool { return serverCode(err) == 1049 }
 
-var errNoTables = errors.New("no tables are said here; add `tables: {schema: …, count: …, rows: …}` to the plan or to a group around this step")
+// unknownToServer tells that a server does not know a word of what it was given: a syntax error (1064), a system variable
+// (1193) or one that it cannot change (1238), something not supported (1235), an engine (1286), a function (1305), a wrong
+// (1478) or an unknown (1911) table option.
+func unknownToServer(err error) bool {
+	return slices.Contains([]uint16{1064, 1193, 1235, 1238, 1286, 1305, 1478, 1911}, serverCode(err))
+}

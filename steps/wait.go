@@ -14,7 +14,7 @@ import (
 // waitSpec is a pause, or something to wait for.
 type waitSpec struct {
 	Duration plan.Duration `key:"duration" short:"true" doc:"how long"`
-	Until    *until        `key:"until" doc:"what to wait for: one of http, sql, tcp, and an expression over what http or sql gave"`
+	Until    *until        `key:"until" doc:"what to wait for: one of http, sql, tcp and expression, or an expression over what http or sql gives"`
 	Interval plan.Duration `key:"interval" default:"1s" min:"1ms" doc:"pause between two looks"`
 	Timeout  plan.Duration `key:"timeout" default:"60s" min:"1ms" doc:"how long to wait at the most"`
 }
@@ -43,8 +43,8 @@ func checkWait(spec *waitSpec, _ plan.Place) []plan.Problem {
 	if spec.Duration > 0 {
 		found = append(found, problem("duration", "wait has either a duration or until; the limit of until is timeout"))
 	}
-	if n := len(u.ways()); n != 1 {
-		found = append(found, problem("until", "until takes one of http, sql, tcp (with an expression over what http or sql gives, where success is not enough)"))
+	if n := len(u.ways()); n > 1 || n == 0 && u.Expression == "" {
+		found = append(found, problem("until", "until takes one of http, sql and tcp, with an expression over what http or sql gives where success is not enough; or an expression alone"))
 	}
 	if u.Expression != "" {
 		if u.TCP != "" {
@@ -58,10 +58,14 @@ func checkWait(spec *waitSpec, _ plan.Place) []plan.Problem {
 
 func (u *until) ways() []string {
 	var out []string
-	for name, set := range map[string]bool{"http": u.HTTP.Reveal() != "", "sql": u.SQL.Reveal() != "", "tcp": u.TCP != ""} {
-		if set {
-			out = append(out, name)
-		}
+	if u.HTTP.Reveal() != "" {
+		out = append(out, "http")
+	}
+	if u.SQL.Reveal() != "" {
+		out = append(out, "sql")
+	}
+	if u.TCP != "" {
+		out = append(out, "tcp")
 	}
 	return out
 }
@@ -74,29 +78,45 @@ func doWait(ctx context.Context, c *Call, spec *waitSpec) (map[string]any, error
 		}
 		return nil, sleep(ctx, d.D())
 	}
-	if c.run.Rehearse && spec.Until.SQL.Reveal() == "" {
+	if !c.run.Rehearse {
+		return nil, spec.wait(ctx, c)
+	}
+	if spec.Until.TCP != "" {
 		c.note("rehearsal: did not wait for %s", spec.Until.what())
 		return nil, nil
 	}
-	limited, cancel := context.WithTimeout(ctx, spec.Timeout.D())
+	short := *spec
+	short.Timeout = rehearsedDuration(short.Timeout)
+	if err := short.wait(ctx, c); err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		c.note("rehearsal: %v; went on all the same", err)
+	}
+	return nil, nil
+}
+
+// wait looks until it holds, or the time is over.
+func (w *waitSpec) wait(ctx context.Context, c *Call) error {
+	limited, cancel := context.WithTimeout(ctx, w.Timeout.D())
 	defer cancel()
 	var last error
 	for {
-		err := spec.Until.look(limited, c)
+		err := w.Until.look(limited, c)
 		if err == nil {
-			return nil, nil
+			return nil
 		}
 		if limited.Err() == nil || last == nil {
 			last = err // a look that the limit broke off tells less than the one before
 		}
-		if sleep(limited, spec.Interval.D()) != nil {
+		if sleep(limited, w.Interval.D()) != nil {
 			break
 		}
 	}
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
-	return nil, fmt.Errorf("waited %s for %s: %w", spec.Timeout, spec.Until.what(), last)
+	return fmt.Errorf("waited %s for %s: %w", w.Timeout, w.Until.what(), last)
 }
 
 func (u *until) what() string {
@@ -105,8 +125,10 @@ func (u *until) what() string {
 		return shownURL(u.HTTP)
 	case u.TCP != "":
 		return u.TCP
+	case u.SQL.Reveal() != "":
+		return shortStatement(u.SQL)
 	}
-	return shortStatement(u.SQL)
+	return u.Expression
 }
 
 // look tells whether it holds now; the error says why not.
@@ -121,10 +143,10 @@ func (u *until) look(ctx context.Context, c *Call) error {
 		}
 	case u.HTTP.Reveal() != "":
 		yields, err = doHTTP(ctx, c, &httpSpec{Get: u.HTTP, Timeout: plan.Duration(30 * time.Second)})
-	default:
+	case u.SQL.Reveal() != "":
 		yields, err = doSQL(ctx, c, &sqlSpec{Statements: []plan.Text{u.SQL}})
 	}
-	if err != nil || u.Expression == "" {
+	if err != nil || u.Expression == "" || c.unchecked {
 		return err
 	}
 	holds, err := c.Scope.Holds(strings.TrimSpace(u.Expression), yields)

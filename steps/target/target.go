@@ -5,12 +5,10 @@ package target
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"database/sql"
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -36,9 +34,9 @@ func withPort(address string) string {
 	return net.JoinHostPort(strings.Trim(address, "[]"), "3306")
 }
 
-// Config gives the driver's configuration of a target, with no database selected. The error says which file of its TLS
-// options cannot be used.
-func Config(t *plan.Target) (*mysql.Config, error) {
+// Config gives the driver's configuration of a target, with no database selected. Files of its TLS options are sought from
+// folder; the error says which of them cannot be used.
+func Config(t *plan.Target, folder string) (*mysql.Config, error) {
 	c := mysql.NewConfig()
 	c.User, c.Passwd = t.User.Reveal(), t.Password.Reveal()
 	c.Net, c.Addr = "tcp", withPort(t.Address)
@@ -49,50 +47,19 @@ func Config(t *plan.Target) (*mysql.Config, error) {
 	c.AllowCleartextPasswords = t.AllowCleartext
 	c.AllowOldPasswords = t.AllowOldPasswords
 	c.Params = t.Params
-	c.Logger = &mysql.NopLogger{}
+	if t.TLS == nil || t.TLS.Mode == "false" || t.TLS.Mode == "off" {
+		return c, nil
+	}
+	host := ""
+	if t.Socket == "" {
+		host, _, _ = net.SplitHostPort(c.Addr)
+	}
 	var err error
-	if c.TLS, c.AllowFallbackToPlaintext, err = encryption(t); err != nil {
-		return nil, fmt.Errorf("target %s: tls: %w", Name(t), err)
+	if c.TLS, err = TLS(t.TLS, host, folder); err != nil {
+		return nil, fmt.Errorf("target %s: %w", Name(t), err)
 	}
+	c.AllowFallbackToPlaintext = t.TLS.Mode == "preferred"
 	return c, nil
-}
-
-// encryption gives the TLS configuration, nil for none, and whether to do without where the server has none.
-func encryption(t *plan.Target) (c *tls.Config, fallback bool, err error) {
-	o := t.TLS
-	if o == nil || o.Mode == "false" || o.Mode == "off" {
-		return nil, false, nil
-	}
-	c = &tls.Config{ServerName: o.ServerName, InsecureSkipVerify: o.SkipVerify || o.Mode == "preferred", MinVersion: tls.VersionTLS12}
-	if c.ServerName == "" && t.Socket == "" {
-		c.ServerName, _, _ = net.SplitHostPort(withPort(t.Address))
-	}
-	if o.CA != "" {
-		if c.RootCAs, err = Pool(o.CA); err != nil {
-			return nil, false, err
-		}
-	}
-	if o.Cert != "" || o.Key != "" {
-		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
-		if err != nil {
-			return nil, false, fmt.Errorf("client certificate: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, o.Mode == "preferred", nil
-}
-
-// Pool reads the certificates to trust from a PEM file.
-func Pool(file string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("ca: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("ca: %s holds no certificate in PEM form", file)
-	}
-	return pool, nil
 }
 
 // Identify asks a server who it is. A server that does not know a question is fine: the field stays empty.
@@ -138,18 +105,18 @@ func Advise(t *plan.Target, err error) error {
 }
 
 func remedy(t *plan.Target, err error) string {
-	var dns *net.DNSError
-	var server *mysql.MySQLError
-	var verify *tls.CertificateVerificationError
-	var timeout net.Error
+	_, unknownHost := errors.AsType[*net.DNSError](err)
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	server, _ := errors.AsType[*mysql.MySQLError](err)
+	network, _ := errors.AsType[net.Error](err)
 	switch {
-	case errors.As(err, &dns):
+	case unknownHost:
 		return "the host name is not known; check the target's address"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "nothing listens there; check the target's address and that the server runs"
 	case errors.Is(err, syscall.ENOENT) && t.Socket != "":
 		return "there is no such socket; check the target's socket and that the server runs"
-	case errors.As(err, &verify):
+	case untrusted:
 		return "the server's certificate is not trusted; name its authority by tls: {ca: FILE}, or its name by tls: {server_name: NAME}"
 	case errors.Is(err, mysql.ErrNoTLS):
 		return "the server offers no TLS; set tls: preferred or leave it out"
@@ -157,9 +124,9 @@ func remedy(t *plan.Target, err error) string {
 		return "the server asks for the password in clear; allow that by allow_cleartext_password: true, with tls only"
 	case errors.Is(err, mysql.ErrOldPassword):
 		return "the account has a password of before MySQL 4.1; allow that by allow_old_passwords: true"
-	case errors.As(err, &server):
+	case server != nil:
 		return serverRemedy(t, int(server.Number))
-	case errors.As(err, &timeout) && timeout.Timeout():
+	case network != nil && network.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("check the target's address, or give it more time by connect_timeout (%s)", t.ConnectTimeout)
 	}
 	return ""

@@ -1,3 +1,0 @@
-package plan
-
-func Schema(*Vocabulary) (any, error) { return nil, nil }
