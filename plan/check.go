@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -184,11 +185,17 @@ func (c *check) decoded(s *Scope, d *decoder) (any, bool) {
 		return known.spec, !known.failed
 	}
 	known.laid, known.loop = s.laid, s.loop
-	if known.failed || d.unknown || step.kind.Check == nil {
+	if d.unknown || step.kind.Check == nil {
 		return known.spec, !known.failed
 	}
+	mistaken := slices.Clone(c.found[before:])
 	for _, p := range step.kind.Check(known.spec, c.placeOf(s)) {
-		c.add(positionOf(p.Path, step.spec, step.Pos), "%s", p.Message)
+		pos := positionOf(p.Path, step.spec, step.Pos)
+		// Beside mistakes in single keys only what is said of another key stands: the whole cannot be judged.
+		if len(mistaken) > 0 && (p.Path == "" || slices.ContainsFunc(mistaken, func(d Diagnostic) bool { return d.Pos == pos })) {
+			continue
+		}
+		c.add(pos, "%s", p.Message)
 		known.failed = true
 	}
 	return known.spec, !known.failed

@@ -20,6 +20,10 @@ func (d *decoder) scalar(n *node, v reflect.Value, o Option, what string) {
 		if !ok {
 			text = PlainText(n.text)
 		}
+		if text.secret && o.NoSecret != "" {
+			d.report(n.pos, "%s: %s", what, o.NoSecret)
+			return
+		}
 		v.Set(reflect.ValueOf(text))
 		return
 	}

@@ -90,8 +90,14 @@ func isOptions(t reflect.Type) bool { return t.Kind() == reflect.Struct && scala
 // undecided leaves a field alone whose value only the run tells. Whether a secret may stand there does not wait for the run.
 func (d *decoder) undecided(u unknownValue, n *node, v reflect.Value, o Option, what string) {
 	d.unknown = true
+	if i := slices.IndexFunc(o.Fields, func(f Option) bool { return f.Short }); i >= 0 && isOptions(v.Type()) {
+		d.undecided(u, n, v.FieldByIndex(o.Fields[i].index), o.Fields[i], what)
+		return
+	}
 	switch {
 	case !u.secret:
+	case v.Type() == textType && o.NoSecret != "":
+		d.report(n.pos, "%s: %s", what, o.NoSecret)
 	case v.Type() == textType:
 		v.Set(reflect.ValueOf(SecretText("")))
 	case !admitsSecret(v.Type(), o):

@@ -200,7 +200,7 @@ finally:
 
 // TestInterruptAnywhere: whatever is under way ends, every finally runs, and one error says so.
 func TestInterruptAnywhere(t *testing.T) {
-	target, database, server := onShared(t)
+	target, _, _ := onShared(t)
 	tr := newTrace(t)
 	for name, c := range map[string]struct{ step, event string }{
 		"wait":       {"wait: 1h", "step wait"},
@@ -251,7 +251,6 @@ finally: [ ` + tr.steps("GET(outer)") + ` ]
 			}
 		})
 	}
-	_, _ = database, server
 }
 
 // TestInterruptBeforeAndInFinally: a context that has ended already runs nothing but finally; one that ends in finally lets it

@@ -283,3 +283,10 @@ func (o outcome) isInterrupted(t *testing.T) {
 		t.Errorf("status %s, error %v", o.run.Status, o.err)
 	}
 }
+
+// read gives what is wrong with a plan.
+func read(text string) error {
+	lookup := func(string) (string, bool) { return "x", true }
+	_, err := plan.Read(plan.Source{Name: "p.yaml", Text: []byte(text)}, Vocabulary(), plan.Options{Environment: lookup})
+	return err
+}

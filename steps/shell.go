@@ -17,7 +17,7 @@ const maxOutput = 1 << 20
 
 // shellSpec is one command, given to sh.
 type shellSpec struct {
-	Command plan.Text            `key:"command" short:"true" required:"true" doc:"what sh executes"`
+	Command plan.Text            `key:"command" short:"true" required:"true" doc:"what sh executes" nosecret:"a secret in a command is seen by everybody in the list of processes; put it into env: {NAME: \"${{ secrets.… }}\"} and write $NAME here"`
 	Env     map[string]plan.Text `key:"env" doc:"environment variables; the place for a secret, which would be seen in a command"`
 	Dir     string               `key:"dir" doc:"folder to be in; from the plan's folder, which is the default"`
 	Stdin   *plan.Text           `key:"stdin" doc:"standard input"`
@@ -27,12 +27,7 @@ func shellKind() Kind {
 	k := define("executes a command on this machine; only with --allow-shell; stdout is kept, without line feeds at its end", doShell)
 	k.Yields = []string{"stdout"}
 	k.Shell = true
-	return checked(k, func(spec *shellSpec, _ plan.Place) []plan.Problem {
-		if spec.Command.Secret() {
-			return []plan.Problem{problem("command", "a secret in a command is seen by everybody in the list of processes; put it into env: {NAME: \"${{ secrets.… }}\"} and write $NAME here")}
-		}
-		return nil
-	})
+	return k
 }
 
 func doShell(ctx context.Context, c *Call, spec *shellSpec) (map[string]any, error) {
@@ -48,6 +43,9 @@ func doShell(ctx context.Context, c *Call, spec *shellSpec) (map[string]any, err
 	command.Dir = planFolder(c.run.Plan)
 	if spec.Dir != "" {
 		command.Dir = c.path(spec.Dir)
+		if _, err := os.Stat(command.Dir); err != nil {
+			return nil, fmt.Errorf("dir: %w", err) // the system would say that there is no sh
+		}
 	}
 	command.Env = os.Environ()
 	for name, value := range spec.Env {

@@ -187,3 +187,10 @@ func TestShellNeedsLeave(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestSecretInACommandIsRefused(t *testing.T) {
+	file := planFile(t, "p.yaml", "steps:\n  - shell: \"mysql -p${{ secrets.NO_SUCH_PASSWORD }}\"\n  - shell: { command: \"mysql -p$P\", env: { P: \"${{ secrets.NO_SUCH_PASSWORD }}\" } }\n")
+	benchplan(t, "validate", file).want(t, exitUsage).says(t, "p.yaml:2:12: shell: a secret in a command is seen by everybody")
+	t.Setenv("NO_SUCH_PASSWORD", "x")
+	benchplan(t, "validate", file).want(t, exitUsage).says(t, "p.yaml:2:12: shell: a secret in a command is seen by everybody")
+}
