@@ -17,7 +17,7 @@ const flushVariable = "innodb_flush_log_at_trx_commit"
 // holds, each cell's record tells it.
 func TestSetIsPutBack(t *testing.T) {
 	server := servertest.Start(t, localserver.Config{}) // other tests share theirs
-	target := fmt.Sprintf("target: { socket: %s }\n", server.Socket())
+	target := fmt.Sprintf("target: { socket: %s, database: set_is_put_back }\n", server.Socket())
 	global := func(name string) string { return scalar(t, server, "", "SELECT @@GLOBAL."+name) }
 	before := global(flushVariable) + global("max_connections") + global("sql_mode")
 
@@ -36,7 +36,6 @@ steps:
   - { sql: SELECT @@GLOBAL.innodb_flush_log_at_trx_commit AS v, assert: "rows[0].v == 1" }
   - name: plain
     run: { workload: benchyou_random, threads: { write: 1 }, events: 5 }
-  - database: drop
 `).done(t)
 		var got []string
 		for _, c := range o.cells {
@@ -107,7 +106,7 @@ finally:
 	o.fails(t,
 		"p.yaml:17:7: sql: the private server is stopped; start it again by a step `server: start`",
 		"p.yaml:19:7: server: the private server runs already; use `server: restart`",
-		"p.yaml:22:5: server: … no-such-option")
+		"p.yaml:22:5: server: … no_such_option")
 	var got []string
 	for _, c := range o.cells {
 		got = append(got, fmt.Sprint(c.Key(), " ", c.Attributes, " ", c.RowsAtStart))

@@ -70,13 +70,13 @@ steps:
       - rows[0].n == nil
       - 'string(rows[0].big) == "18446744073709551615"'
   - { sql: "SELECT SUM(i) AS s, COUNT(*) AS n FROM t", assert: [ 'rows[0].s == -7', 'rows[0].n == 1' ] }
-  - { sql: [ "SELECT 1 AS a", "DELETE FROM t" ], assert: rows[0].a == 1 }
+  - { sql: [ "SELECT 1 AS a", "DELETE FROM t" ], assert: "rows[0].a == 1" }
   - { sql: "SELECT i FROM t", assert: [ 'len(rows) == 0' ] }
-  - { sql: { statements: "SELECT DATABASE() AS d", database: "" }, assert: rows[0].d == nil }
+  - { sql: { statements: "SELECT DATABASE() AS d", database: "" }, assert: "rows[0].d == nil" }
   - sql: "CREATE PROCEDURE p() BEGIN SELECT 1 AS a; SELECT 2 AS a; DO 0; END"
   - { sql: CALL p(), assert: [ 'len(rows) == 1', 'rows[0].a == 2' ] }
   - { id: x, sql: "SET @a = 5; SELECT @a AS a" }
-  - { if: steps.x.rows[0].a == 5, sql: "SELECT ${{ steps.x.rows[0].a }} AS b", assert: rows[0].b == 5 }
+  - { if: "steps.x.rows[0].a == 5", sql: "SELECT ${{ steps.x.rows[0].a }} AS b", assert: "rows[0].b == 5" }
 `).done(t)
 }
 

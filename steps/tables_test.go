@@ -68,19 +68,19 @@ steps:
   - sql: DELETE FROM benchyou1 WHERE id <= 3
   - sql: INSERT INTO benchyou2 (k) VALUES (1)
   - verify:
-`).fails(t, "p.yaml:7:5: verify: table benchyou1 has 7 rows, expected 10 (10 inserted, 0 deleted); table benchyou2 has 11 rows, expected 10")
+`).fails(t, "p.yaml:8:5: verify: table benchyou1 has 7 rows, expected 10 (10 inserted, 0 deleted); table benchyou2 has 11 rows, expected 10")
 	carryOut(t, target+`
 tables: { schema: benchyou, count: 2, rows: 10 }
 steps:
   - verify:
-`).fails(t, "p.yaml:4:5: verify: nothing is known to hold these tables against: benchyou0, benchyou1; put a prepare step before")
+`).fails(t, "p.yaml:5:5: verify: nothing is known to hold these tables against: benchyou0, benchyou1; put a prepare step before")
 	carryOut(t, target+`
 tables: { schema: benchyou, count: 1, rows: 10 }
 steps:
   - prepare:
   - database: recreate
   - verify:
-`).fails(t, "p.yaml:6:5: verify: target … benchyou0' doesn't exist")
+`).fails(t, "p.yaml:7:5: verify: target … benchyou0' doesn't exist")
 }
 
 func TestVerifyGivesOrTakesTheUnsure(t *testing.T) {

@@ -48,8 +48,9 @@ func (c *Call) setGlobal(ctx context.Context, conn *connection, db *sql.DB, name
 		pid = conn.private.PID()
 	}
 	// The undo comes first: a SET whose answer is lost may have been done.
+	refused := false
 	c.later(func(ctx context.Context) error {
-		if conn.private != nil && conn.private.PID() != pid {
+		if refused || conn.private != nil && conn.private.PID() != pid {
 			return nil // what was set is gone with the process that held it
 		}
 		if delete(conn.settings, attribute); was {
@@ -58,6 +59,7 @@ func (c *Call) setGlobal(ctx context.Context, conn *connection, db *sql.DB, name
 		return conn.putBackGlobal(ctx, name, before)
 	})
 	if err := writeGlobal(ctx, db, name, literal(wanted)); err != nil {
+		refused = serverCode(err) != 0
 		return fmt.Errorf("set %s = %s: %w", name, wanted, conn.advise(err))
 	}
 	after, err := readGlobal(ctx, db, name)

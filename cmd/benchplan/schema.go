@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"benchplan/plan"
+	"benchplan/steps"
 
 	"github.com/spf13/cobra"
 )
@@ -21,7 +22,7 @@ so that an editor completes and checks them.`,
 		Example: "  benchplan schema > plan.schema.json",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			schema, err := plan.Schema(vocabulary())
+			schema, err := plan.Schema(steps.Vocabulary())
 			if err != nil {
 				return err
 			}

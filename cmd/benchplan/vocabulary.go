@@ -9,39 +9,10 @@ import (
 	"strings"
 
 	"benchplan/plan"
-	"benchplan/results"
 	"benchplan/steps"
-	"benchplan/workloads"
 
 	"github.com/spf13/cobra"
 )
-
-// vocabulary tells the language what there is: step kinds, workloads, schemas, metrics.
-func vocabulary() *plan.Vocabulary {
-	v := &plan.Vocabulary{
-		Kinds:     map[string]plan.Kind{},
-		Workloads: map[string]plan.Variant{},
-		Schemas:   map[string]plan.Variant{},
-		Assert:    results.CheckAssert,
-	}
-	for name, kind := range steps.Kinds() {
-		v.Kinds[name] = kind.Kind
-	}
-	for name, definition := range workloads.Families() {
-		v.Workloads[name] = plan.Variant{Doc: definition.Doc, Options: definition.Options}
-	}
-	for name, schema := range workloads.Schemas() {
-		variant := plan.Variant{Doc: schema.Doc()}
-		if schema.Options() != nil {
-			variant.Options = schema.Options
-		}
-		v.Schemas[name] = variant
-	}
-	for _, m := range results.Metrics() {
-		v.Metrics = append(v.Metrics, m.Name)
-	}
-	return v
-}
 
 // planFlags are the flags of every command that reads a plan.
 type planFlags struct {
@@ -76,7 +47,7 @@ func (f *planFlags) read(t *terminal, file string) (*plan.Plan, error) {
 	if o.Target, err = parseTarget(f.target); err != nil {
 		return nil, usage(err)
 	}
-	p, err := plan.Read(plan.Source{Name: file, Text: text}, vocabulary(), o)
+	p, err := plan.Read(plan.Source{Name: file, Text: text}, steps.Vocabulary(), o)
 	var mistakes plan.Diagnostics
 	if errors.As(err, &mistakes) && len(mistakes) > 1 {
 		err = fmt.Errorf("%w\n%d mistakes", err, len(mistakes))
