@@ -276,7 +276,7 @@ func (c *check) identity(s *Scope) {
 		if at == s.step.Pos {
 			c.add(s.step.Pos, "%s has the same identity as another cell of the same step; give the step, or the group around it, a name or labels that differ", where)
 		} else {
-			c.add(s.step.Pos, "%s has the same identity as the one at line %d; give one of them a name or labels", where, at.Line)
+			c.add(s.step.Pos, "%s has the same identity as the one at line %d; give one of them another name, or labels", where, at.Line)
 		}
 	} else {
 		c.identities[id] = s.step.Pos

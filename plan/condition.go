@@ -75,16 +75,30 @@ func (s *Scope) If() (bool, error) {
 func (s *Scope) Assert(yielded map[string]any) error {
 	mask := Masker(s.plan.SecretValues())
 	yielded = normaliseNames(yielded)
+	var failed []string
+	var at Position
 	for _, e := range s.step.assert {
 		ok, err := s.truth(e, yielded)
-		if err != nil {
-			return fmt.Errorf("%s: assert: %s", s.plan.Source.At(placeOf(err, e.pos)), mask(err.Error()))
+		switch {
+		case err != nil && len(failed) > 0:
+			continue // the one that does not hold was there to guard it
+		case err != nil:
+			failed = append(failed, "assert: "+mask(err.Error()))
+		case !ok:
+			failed = append(failed, "assert does not hold: "+e.source+s.readings(e, yielded, mask))
+		default:
+			continue
 		}
-		if !ok {
-			return fmt.Errorf("%s: assert does not hold: %s%s", s.plan.Source.At(e.pos), e.source, s.readings(e, yielded, mask))
+		if len(failed) == 1 {
+			if at = e.pos; err != nil {
+				at = placeOf(err, e.pos)
+			}
 		}
 	}
-	return nil
+	if len(failed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %s", s.plan.Source.At(at), strings.Join(failed, "; "))
 }
 
 // readings tells the values of the names that an expression reads: ` (json.x = 3, matrix.y = 4)`.

@@ -12,7 +12,11 @@ import (
 // scalar converts a single value. Conversion comes after evaluation: "64" from an expression is as good as 64.
 func (d *decoder) scalar(n *node, v reflect.Value, o Option, what string) {
 	if n.kind != scalarNode {
-		d.report(n.pos, "%s takes a %s, not %s", what, o.Type, n.kind)
+		hint := ""
+		if n.kind == listNode && d.voc != nil {
+			hint = "; for several values in turn make them an axis of a matrix"
+		}
+		d.report(n.pos, "%s takes a %s, not %s%s", what, o.Type, n.kind, hint)
 		return
 	}
 	if v.Type() == textType {
@@ -20,8 +24,12 @@ func (d *decoder) scalar(n *node, v reflect.Value, o Option, what string) {
 		if !ok {
 			text = PlainText(n.text)
 		}
-		if text.secret && o.NoSecret != "" {
+		switch {
+		case text.secret && o.NoSecret != "":
 			d.report(n.pos, "%s: %s", what, o.NoSecret)
+			return
+		case !text.secret && text.Reveal() != "" && o.OnlySecret:
+			d.report(n.pos, "%s: what stands in a plan stands in version control and in the folder of every run; put it into an environment variable and write \"${{ secrets.NAME }}\"", what)
 			return
 		}
 		v.Set(reflect.ValueOf(text))
@@ -36,8 +44,18 @@ func (d *decoder) scalar(n *node, v reflect.Value, o Option, what string) {
 		err = inRange(v, o)
 	}
 	if err != nil {
-		d.report(n.pos, "%s: %v", what, err)
+		d.report(n.pos, "%s: %v%s", what, err, notAnExpression(n.text))
 	}
+}
+
+// notAnExpression adds what is meant where somebody has written an expression as another tool would.
+func notAnExpression(text string) string {
+	for _, mark := range []string{"{{", "${", "$("} {
+		if strings.Contains(text, mark) {
+			return "; an expression is written ${{ … }}"
+		}
+	}
+	return ""
 }
 
 // convert sets v from the node's text.

@@ -230,7 +230,7 @@ func (d *decoder) structure(n *node, s *Scope, v reflect.Value, o Option, what s
 			d.value(f.value, s, more.spec.FieldByIndex(its.index), *its, f.key)
 		} else if rest != nil {
 			d.entry(f, s, v.FieldByIndex(rest.index), *rest.Element)
-		} else if !more.open {
+		} else if !more.open || more.passed != nil && !more.passed[f.key] {
 			known := slices.Concat(keysOfOptions(options), keysOfOptions(more.options))
 			d.report(f.pos, "%s has no %q%s", strings.TrimSpace(what+" "+more.label), f.key, unknownHint(f.key, known))
 		}

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -101,5 +103,9 @@ func checkTarget(n *node, t *Target, d *decoder) {
 	}
 	if scheme, _, found := strings.Cut(t.Address, "://"); found {
 		d.report(n.get("address").pos, "an address is host:port, without %q", scheme+"://")
+	} else if _, port, err := net.SplitHostPort(t.Address); err == nil {
+		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
+			d.report(n.get("address").pos, "%q is no port: it is a number from 1 to 65535", port)
+		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // The tags are key (the name in a plan; "-" for a field that a plan does not fill, "*" for a map that takes the keys which no other
 // field has), default, min and max (for numbers, counts, sizes and durations), enum (words divided by |), unit, doc (a sentence without its full
 // stop), required ("true"), short ("true": the field that a value which is not a mapping fills), single ("true": a list of one may be written as its
-// element), nosecret (why a secret cannot stand in a Text) and more ("workload" or "schema": a field of type any that takes the options struct of the variant which the key of that name chooses).
+// element), nosecret (why a secret cannot stand in a Text), onlysecret ("true": a Text that is a secret or empty) and more ("workload" or "schema": a field of type any that takes the options struct of the variant which the key of that name chooses).
 type Option struct {
 	Key      string
 	Type     string // as a plan's author would call it: count, size, duration, text, true or false, …
@@ -27,9 +27,11 @@ type Option struct {
 	Required bool
 	Short    bool
 	Single   bool
-	NoSecret string   // why a secret cannot stand here; empty: it can
-	Fields   []Option // of a mapping
-	Element  *Option  // of a list, or of a mapping with free keys
+	NoSecret string // why a secret cannot stand here; empty: it can
+	// OnlySecret tells that nothing else can: a password.
+	OnlySecret bool
+	Fields     []Option // of a mapping
+	Element    *Option  // of a list, or of a mapping with free keys
 
 	index    []int
 	typ      reflect.Type
@@ -99,6 +101,7 @@ func describeFields(t reflect.Type) []Option {
 		o.Required, o.Short = f.Tag.Get("required") == "true", f.Tag.Get("short") == "true"
 		o.Single = f.Tag.Get("single") == "true"
 		o.NoSecret = f.Tag.Get("nosecret")
+		o.OnlySecret = f.Tag.Get("onlysecret") == "true"
 		if enum := f.Tag.Get("enum"); enum != "" {
 			o.Enum = strings.Split(enum, "|")
 		}

@@ -163,6 +163,11 @@ func (s *Scope) missing(ref reference, local []string) string {
 		return ""
 	}
 	if known := slices.Concat(roots, local); !slices.Contains(known, root) {
+		for _, under := range []string{"vars", "matrix"} {
+			if _, ok := s.lookup([]string{under, root}, nil); ok {
+				return fmt.Sprintf("the name %q is not known here; did you mean \"%s.%s\"?", root, under, root)
+			}
+		}
 		return fmt.Sprintf("the name %q is not known here (known: %s)%s", root, strings.Join(known, " "), didYouMean(root, known))
 	}
 	if len(ref.path) == 1 {

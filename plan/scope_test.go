@@ -268,7 +268,7 @@ func TestIf(t *testing.T) {
 func TestLayers(t *testing.T) {
 	p := read(t, `
 vars: { port: 3306, where: outer }
-target: { address: "proxy:${{ vars.port }}", user: "${{ vars.where }}", password: pw, params: { a: 1 } }
+target: { address: "proxy:${{ vars.port }}", user: "${{ vars.where }}", password: "${{ secrets.PW }}", params: { a: 1 } }
 tables: { schema: sysbench, auto_inc: off, rows: 10k, options: "${{ vars.where }}" }
 files: { total_size: 8k }
 steps:
@@ -306,7 +306,7 @@ steps:
 	if outer.Address != "proxy:3306" || outer.User.String() != "outer" || outer.Database != "sbtest" {
 		t.Errorf("outer target: %+v", outer)
 	}
-	if inner.Address != "" || inner.Socket != "/tmp/db.sock" || inner.Database != "other" || inner.User.String() != "outer" || inner.Password.Reveal() != "pw" || inner.Params["a"] != "1" {
+	if inner.Address != "" || inner.Socket != "/tmp/db.sock" || inner.Database != "other" || inner.User.String() != "outer" || !inner.Password.Secret() || inner.Params["a"] != "1" {
 		t.Errorf("field by field, each worked out where it was written: %+v", inner)
 	}
 	if !innermost.Private() || innermost.Local.Options["innodb_buffer_pool_size"] != "1G" || innermost.Database != "other" {

@@ -329,3 +329,15 @@ func (s *Step) Names() []string {
 	}
 	return out
 }
+
+// HasTarget tells whether the group has a target of its own, laid over the outer one.
+func (s *Step) HasTarget() bool { return s.laid[targetLayer] != nil }
+
+// Asserts gives the step's assertions as they are written.
+func (s *Step) Asserts() []string {
+	out := make([]string, len(s.assert))
+	for i, e := range s.assert {
+		out[i] = e.source
+	}
+	return out
+}

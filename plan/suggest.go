@@ -20,6 +20,7 @@ var others = map[string]string{
 	"db_ps_mode": "ps_mode", "mysql_ignore_errors": "on_error", "ignore_errors": "on_error",
 	"host": "address", "port": "address (host:port)", "mysql_host": "address", "mysql_port": "address (host:port)",
 	"mysql_socket": "socket", "mysql_user": "user", "username": "user", "mysql_password": "password", "mysql_db": "database", "db": "database", "schema_name": "database",
+	"url": "get, put, post, patch or delete: URL", "method": "get, put, post, patch or delete: URL", "columns": "metrics",
 	"script": "shell", "command": "shell", "exec": "shell", "sleep": "wait", "query": "sql", "benchmark": "run", "test": "run",
 	"setup": "prepare", "load": "prepare", "teardown": "cleanup", "variables": "vars", "when": "if",
 	"tasks": "steps", "stages": "steps", "jobs": "steps", "always": "finally", "after": "finally", "retries": "retry", "repeats": "repeat",

@@ -5,7 +5,7 @@ type Target struct {
 	Address  string `key:"address" json:"address,omitempty" doc:"host:port; the port is 3306 where it is left out"`
 	Socket   string `key:"socket" json:"socket,omitempty" doc:"path of a unix socket"`
 	User     Text   `key:"user" json:"user" default:"root" doc:"account"`
-	Password Text   `key:"password" json:"password,omitzero" doc:"its password, as a rule ${{ secrets.NAME }}"`
+	Password Text   `key:"password" json:"password,omitzero" onlysecret:"true" doc:"its password, as ${{ secrets.NAME }}"`
 	Database string `key:"database" json:"database" default:"sbtest" doc:"the database that holds the tables"`
 	TLS      *TLS   `key:"tls" json:"tls,omitempty" doc:"encryption: true, false, preferred, or a mapping"`
 

@@ -11,7 +11,8 @@ type moreOptions struct {
 	options []Option
 	index   []int
 	label   string
-	open    bool // the variant is not known (yet): any key may be its option
+	open    bool            // the variant is not known (yet): any key may be its option
+	passed  map[string]bool // where open: the options of all variants; nil: any key may be one
 }
 
 func (d *decoder) more(n *node, s *Scope, v reflect.Value) (m moreOptions) {
@@ -22,8 +23,12 @@ func (d *decoder) more(n *node, s *Scope, v reflect.Value) (m moreOptions) {
 	}
 	m.index = described.more
 	chooser := n.get(key)
-	if chooser == nil || chooser.kind == nullNode || d.voc == nil {
-		m.open = true // that it is missing is reported by the caller
+	if d.voc == nil {
+		m.open = true
+		return m
+	}
+	if chooser == nil || chooser.kind == nullNode {
+		m.any(d.voc.variants(key)) // that it is missing is reported by the caller
 		return m
 	}
 	if chooser.scope != nil {
@@ -31,7 +36,7 @@ func (d *decoder) more(n *node, s *Scope, v reflect.Value) (m moreOptions) {
 	}
 	tree, _ := d.tree(chooser, s)
 	if isUnknown(tree) {
-		m.open = true
+		m.any(d.voc.variants(key))
 		return m
 	}
 	m.label = fmt.Sprint(tree)
@@ -41,7 +46,7 @@ func (d *decoder) more(n *node, s *Scope, v reflect.Value) (m moreOptions) {
 		if chooser.kind == scalarNode {
 			d.report(chooser.pos, "there is no %s %q%s", key, m.label, unknownHint(m.label, sortedKeys(variants)))
 		}
-		m.open = true
+		m.any(variants)
 		return m
 	}
 	if variant.Options == nil {
@@ -53,4 +58,16 @@ func (d *decoder) more(n *node, s *Scope, v reflect.Value) (m moreOptions) {
 		m.options = describe(m.spec.Type())
 	}
 	return m
+}
+
+// any says that the variant is not known (yet): the options of all of them are passed over, and what none has is a mistake.
+func (m *moreOptions) any(variants map[string]Variant) {
+	m.open, m.passed = true, map[string]bool{}
+	for _, variant := range variants {
+		if variant.Options != nil {
+			for _, o := range Describe(variant.Options()) {
+				m.passed[o.Key] = true
+			}
+		}
+	}
 }

@@ -63,12 +63,13 @@ func Run(ctx context.Context, c Config) error {
 	if r.Seed == 0 {
 		r.Seed = c.Plan.Seed
 	}
-	r.Run.Status = results.Running
+	summary := Survey(c.Plan, c.Only, c.Skip, c.Rehearse)
+	r.Run.Status, r.Run.Planned = results.Running, summary.Cells
 	if err := r.Writer.WriteRun(r.Run); err != nil {
 		return err
 	}
-	r.Observer.Start(r.Writer.Folder(), c.Plan.Summary)
-	r.Writer.Log().Info("run begins", "plan", c.Plan.Name, "cells", c.Plan.Summary.Cells)
+	r.Observer.Start(r.Writer.Folder(), summary)
+	r.Writer.Log().Info("run begins", "plan", c.Plan.Name, "cells", summary.Cells)
 
 	var failures *multierror.Error
 	scope, err := c.Plan.Scope()

@@ -38,12 +38,12 @@ type httpSpec struct {
 
 type httpAuth struct {
 	Basic  *basicAuth `key:"basic" doc:"user and password"`
-	Bearer plan.Text  `key:"bearer" doc:"a token"`
+	Bearer plan.Text  `key:"bearer" onlysecret:"true" doc:"a token, as ${{ secrets.NAME }}"`
 }
 
 type basicAuth struct {
 	User     plan.Text `key:"user" doc:"account"`
-	Password plan.Text `key:"password" doc:"its password, as a rule ${{ secrets.NAME }}"`
+	Password plan.Text `key:"password" onlysecret:"true" doc:"its password, as ${{ secrets.NAME }}"`
 }
 
 func httpKind() Kind {

@@ -148,17 +148,17 @@ func TestHTTPAnswers(t *testing.T) {
 // TestHTTPSpecs: mistakes that are found before anything is touched.
 func TestHTTPSpecs(t *testing.T) {
 	for text, want := range map[string]string{
-		`http: { json: {} }`:                                                               "http needs one of get, put",
-		`http: { get: "http://a/", put: "http://a/" }`:                                     "http sends one request; this one has get and put",
-		`http: { get: "a/b" }`:                                                             "is not a URL such as",
-		`http: { get: "ftp://a/b" }`:                                                       "is not a URL such as",
-		`http: { put: "http://a/", json: {}, body: x }`:                                    "either json or body",
-		`http: { get: "http://a/", auth: {} }`:                                             "either basic or bearer",
-		`http: { get: "http://a/", status: 42 }`:                                           "42 is no HTTP status",
-		`http: { get: "http://u:${{ secrets.P }}@a/" }`:                                    "auth: {basic:",
-		`http: { get: "http://a/", timeout: 5 }`:                                           "without a unit",
-		`http: { get: "http://a/", auth: { basic: { user: u, password: p }, bearer: t } }`: "either basic or bearer",
-		"{ http: { get: \"http://a/\" }, assert: jsn.a == 1 }":                             "jsn",
+		`http: { json: {} }`:                            "http needs one of get, put",
+		`http: { get: "http://a/", put: "http://a/" }`:  "http sends one request; this one has get and put",
+		`http: { get: "a/b" }`:                          "is not a URL such as",
+		`http: { get: "ftp://a/b" }`:                    "is not a URL such as",
+		`http: { put: "http://a/", json: {}, body: x }`: "either json or body",
+		`http: { get: "http://a/", auth: {} }`:          "either basic or bearer",
+		`http: { get: "http://a/", status: 42 }`:        "42 is no HTTP status",
+		`http: { get: "http://u:${{ secrets.P }}@a/" }`: "auth: {basic:",
+		`http: { get: "http://a/", timeout: 5 }`:        "without a unit",
+		`http: { get: "http://a/", auth: { basic: { user: u, password: "${{ secrets.P }}" }, bearer: "${{ secrets.P }}" } }`: "either basic or bearer",
+		"{ http: { get: \"http://a/\" }, assert: jsn.a == 1 }":                                                               "jsn",
 	} {
 		lookup := func(string) (string, bool) { return "a/b@c", true }
 		_, err := plan.Read(plan.Source{Name: "p.yaml", Text: []byte("steps:\n  - " + text + "\n")}, Vocabulary(), plan.Options{Environment: lookup})

@@ -178,7 +178,7 @@ func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) 
 	}
 	c.run.seq++
 	cell := c.record(spec, order, conn, t, data)
-	c.run.Observer.Cell(c.Scope, cell.Seq, c.run.Plan.Summary.Cells, order.Warmup.D()+order.Duration.D())
+	c.run.Observer.Cell(c.Scope, cell.Seq, c.run.Run.Planned, order.Warmup.D()+order.Duration.D())
 	limited, stop := conn.whileAlive(ctx)
 	cell.Outcome, err = engine.Run(limited, connector, workload, order, c.run.Observer.Load)
 	stop()

@@ -81,7 +81,7 @@ func TestTargetOverTLS(t *testing.T) {
 		}
 	}
 	page := func(tls string) string {
-		return fmt.Sprintf("target: { address: \"%s\", user: tls, password: word, tls: %s }\nsteps:\n  - { sql: { statements: \"SHOW STATUS LIKE 'Ssl_cipher'\", database: \"\" }, assert: \"rows[0].Value != ''\" }\n", server.Address(), tls)
+		return fmt.Sprintf("target: { address: \"%s\", user: tls, password: \"${{ secrets.WORD }}\", tls: %s }\nsteps:\n  - { sql: { statements: \"SHOW STATUS LIKE 'Ssl_cipher'\", database: \"\" }, assert: \"rows[0].Value != ''\" }\n", server.Address(), tls)
 	}
 	ca := certificates.file("ca.pem")
 	for name, c := range map[string]struct{ tls, want string }{
@@ -94,7 +94,7 @@ func TestTargetOverTLS(t *testing.T) {
 		"none":                  {"false", "p.yaml:3:7: sql: assert … "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := carryOut(t, page(c.tls))
+			o := trial{plan: page(c.tls), env: map[string]string{"WORD": "word"}}.carryOut(t)
 			switch {
 			case c.want == "":
 				o.done(t)

@@ -16,7 +16,7 @@ steps around them and their labels) and shows the values of each run and the
 difference to the first. It lists cells without a partner, and what else differed
 between the runs.`,
 		Example: "  benchplan compare radon-benchyou/20240501T120000Z radon-benchyou/20240502T120000Z",
-		Args:    cobra.MinimumNArgs(2),
+		Args:    atLeast(2, "two or more runs"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := formatByName(format)
 			if err != nil {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,6 +28,7 @@ func TestFaultsSayWhatAndWhere(t *testing.T) {
 	}))
 	t.Cleanup(http500.Close)
 	silent := silentServer(t)
+	t.Setenv("WRONG_PASSWORD", "not-the-one")
 	socket := fmt.Sprintf("socket: %s, user: root", server.Socket())
 
 	for name, c := range map[string]struct {
@@ -33,7 +36,7 @@ func TestFaultsSayWhatAndWhere(t *testing.T) {
 		want []string
 	}{
 		"wrong password": {
-			"target: { address: \"" + server.Address() + "\", user: root, password: not-the-one }\nsteps:\n  - database: create\n",
+			"target: { address: \"" + server.Address() + "\", user: root, password: \"${{ secrets.WRONG_PASSWORD }}\" }\nsteps:\n  - database: create\n",
 			[]string{":3:5: database: target " + server.Address(), "Access denied", "check the target's user and password"},
 		},
 		"unknown host": {
@@ -193,4 +196,30 @@ func TestSecretInACommandIsRefused(t *testing.T) {
 	benchplan(t, "validate", file).want(t, exitUsage).says(t, "p.yaml:2:12: shell: a secret in a command is seen by everybody")
 	t.Setenv("NO_SUCH_PASSWORD", "x")
 	benchplan(t, "validate", file).want(t, exitUsage).says(t, "p.yaml:2:12: shell: a secret in a command is seen by everybody")
+}
+
+func TestPasswordInAPlanIsRefused(t *testing.T) {
+	file := planFile(t, "p.yaml", "target: { address: 127.0.0.1, password: hunter22 }\nsteps:\n  - sql: SELECT 1\n")
+	benchplan(t, "validate", file).want(t, exitUsage).says(t, "p.yaml:1:41: password: what stands in a plan", "${{ secrets.NAME }}")
+}
+
+// TestProgressOnATerminal: on a terminal the last line is drawn by a goroutine of its own, which must never wait for a line that
+// waits for it; and no line is lost.
+func TestProgressOnATerminal(t *testing.T) {
+	path, err := exec.LookPath("benchplan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := planFile(t, "p.yaml", "steps:\n  - matrix: { i: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], j: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }\n    repeat: 10\n    steps: [ { name: tick, wait: 1ms } ]\n")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	script := exec.CommandContext(ctx, "script", "-qec", path+" run "+file+" --runs "+t.TempDir(), "/dev/null") // gives it a terminal
+	script.Env = append(os.Environ(), "TERM=xterm", "COLUMNS=100")
+	output, err := script.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	if n := strings.Count(string(output), "wait tick i="); n < 1000 {
+		t.Errorf("%d lines of 1000", n)
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"benchplan/plan"
 	"benchplan/results"
+	"benchplan/steps"
 	"benchplan/workloads/engine"
 	"benchplan/workloads/tables"
 
@@ -17,29 +19,37 @@ import (
 )
 
 // progress tells on standard error what a run does: lines of what was done, and on a terminal a last line of what is
-// being done. It is a steps.Observer.
+// being done. It is a steps.Observer, whose calls come one at a time.
 type progress struct {
 	t     *terminal
 	quiet bool
 	mask  func(string) string
 
+	printing sync.Mutex    // guards bars and bar
+	bars     *mpb.Progress // nil where lines are all
+	bar      *mpb.Bar
+
+	cell   string // "cell 3 of 54 config=plain mix=rw"
+	filled time.Time
+
+	// mu guards what the last line shows. The bar asks for it from a goroutine of its own, while we may be waiting for the bar
+	// to take a line: so mu is never held while something is printed.
 	mu      sync.Mutex
-	bars    *mpb.Progress // nil where lines are all
-	bar     *mpb.Bar
 	status  string // what is being done
 	started time.Time
 	planned int
 	done    int
 	least   time.Duration // of all cells
 	passed  time.Duration // the least time of the cells that are done
-	cell    string        // "cell 3 of 54 config=plain mix=rw"
 	lasts   time.Duration // the least time of the cell under way
-	filled  time.Time
 }
 
 // worthALine is how long a step without a name takes before it gets a line: in a matrix of short cells the lines of the cells
 // are enough.
 const worthALine = time.Second
+
+// narrowest is the width below which a terminal gets lines alone.
+const narrowest = 40
 
 func newProgress(t *terminal, quiet bool, mask func(string) string) *progress {
 	return &progress{t: t, quiet: quiet, mask: mask, started: time.Now()}
@@ -51,6 +61,8 @@ func (p *progress) line(format string, args ...any) {
 		return
 	}
 	text := p.mask(fmt.Sprintf(format, args...))
+	p.printing.Lock()
+	defer p.printing.Unlock()
 	var out io.Writer = p.t.err
 	if p.bars != nil {
 		out = p.bars
@@ -58,23 +70,50 @@ func (p *progress) line(format string, args ...any) {
 	_, _ = io.WriteString(out, text+"\n")
 }
 
-func (p *progress) Start(folder string, s plan.Summary) {
+// say sets what the last line shows.
+func (p *progress) say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.status = p.mask(fmt.Sprintf(format, args...))
+}
+
+func (p *progress) Start(folder string, s plan.Summary) {
+	p.mu.Lock()
 	p.planned, p.least = s.Cells, s.Least
+	p.mu.Unlock()
 	text := plural(s.Cells, "cell")
 	if s.Least > 0 {
 		text += ", at least " + plan.Duration(s.Least).String()
 	}
 	p.line("%s, kept in %s", text, folder)
-	if p.quiet || !isTerminal(p.t.err) || width(p.t.err) < 40 {
+	p.open()
+}
+
+// open puts the last line there, on a terminal that is wide enough.
+func (p *progress) open() {
+	if p.quiet || !isTerminal(p.t.err) || width(p.t.err) < narrowest {
 		return
 	}
+	p.printing.Lock()
+	defer p.printing.Unlock()
 	p.bars = mpb.New(mpb.WithOutput(p.t.err), mpb.WithWidth(16), mpb.WithAutoRefresh())
-	p.bar = p.bars.AddBar(int64(max(s.Cells, 1)),
+	p.bar = p.bars.AddBar(int64(max(p.planned, 1)),
 		mpb.BarRemoveOnComplete(),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.lastLine() })),
 	)
+	p.bar.SetCurrent(int64(p.done))
+}
+
+// close takes the last line away.
+func (p *progress) close() {
+	p.printing.Lock()
+	defer p.printing.Unlock()
+	if p.bars == nil {
+		return
+	}
+	p.bar.Abort(true)
+	p.bars.Wait()
+	p.bars, p.bar = nil, nil
 }
 
 // lastLine is what stands behind the bar.
@@ -102,12 +141,11 @@ func (p *progress) left() time.Duration {
 }
 
 func (p *progress) Step(s *plan.Scope, try int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.status = stepText(s)
 	if try > 1 {
-		p.status += fmt.Sprintf(" (try %d)", try)
+		p.say("%s (try %d)", stepText(s), try)
+		return
 	}
+	p.say("%s", stepText(s))
 }
 
 func stepText(s *plan.Scope) string {
@@ -130,24 +168,18 @@ func labelText(labels []plan.Label) string {
 }
 
 func (p *progress) StepDone(s *plan.Scope, took time.Duration, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if s.Step().Group() {
-		return
-	}
-	if err != nil {
+	switch {
+	case s.Step().Group():
+	case errors.Is(err, steps.ErrInterrupted):
+		p.line("%s interrupted", stepText(s))
+	case err != nil:
 		p.line("%s failed", stepText(s))
-		return
-	}
-	if !s.Step().Load() && (s.Name() != "" || took >= worthALine) {
+	case !s.Step().Load() && (s.Name() != "" || took >= worthALine):
 		p.line("%s  %s", stepText(s), took.Round(time.Millisecond))
 	}
 }
 
 func (p *progress) Cell(s *plan.Scope, seq, planned int, least time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lasts = least
 	p.cell = fmt.Sprintf("cell %d of %d", seq, planned)
 	if name := s.Identity(); name != "" {
 		p.cell += " " + name
@@ -155,20 +187,22 @@ func (p *progress) Cell(s *plan.Scope, seq, planned int, least time.Duration) {
 	if s.Repeat() > 1 {
 		p.cell += fmt.Sprintf(" #%d", s.Repeat())
 	}
-	p.status = p.cell
+	p.mu.Lock()
+	p.lasts = least
+	p.mu.Unlock()
+	p.say("%s", p.cell)
 }
 
+// Load puts the figures first: what a narrow terminal cuts off is the name of the cell.
 func (p *progress) Load(s engine.Snapshot) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.status = p.cell
-	if s.Warmup {
-		p.status += "  warm-up"
-	}
-	p.status += fmt.Sprintf("  %.0f tps, p95 %s", s.TPS, millis(s.P95))
+	text := fmt.Sprintf("%.0f tps, p95 %s", s.TPS, millis(s.P95))
 	if s.Errors > 0 {
-		p.status += fmt.Sprintf(", %d errors", s.Errors)
+		text += fmt.Sprintf(", %d errors", s.Errors)
 	}
+	if s.Warmup {
+		text += ", warm-up"
+	}
+	p.say("%s  %s", text, p.cell)
 }
 
 func millis(ms float64) string {
@@ -183,10 +217,10 @@ func millis(ms float64) string {
 
 func (p *progress) CellDone(c *results.Cell) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.done++
 	p.passed += p.lasts
 	p.lasts = 0
+	p.mu.Unlock()
 	o := &c.Outcome
 	text := fmt.Sprintf("%s  %.0f tps, p95 %s", p.cell, ratio(float64(o.Events), o.Elapsed), millis(o.Latency.P95))
 	var failed int64
@@ -201,7 +235,7 @@ func (p *progress) CellDone(c *results.Cell) {
 	}
 	p.line("%s", text)
 	if p.bar != nil {
-		p.bar.SetCurrent(int64(min(p.done, p.planned-1))) // the last step is not the end: finally follows
+		p.bar.SetCurrent(int64(min(p.done, p.planned-1))) // the last cell is not the end: finally follows
 	}
 }
 
@@ -213,32 +247,27 @@ func ratio(a, b float64) float64 {
 }
 
 func (p *progress) Filling(done, total int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.status = fmt.Sprintf("prepare  %d of %d rows", done, total)
+	p.say("prepare  %d of %d rows", done, total)
 	switch {
 	case p.bars != nil || done == total:
 		p.filled = time.Time{}
 	case p.filled.IsZero():
 		p.filled = time.Now()
 	case time.Since(p.filled) > 10*time.Second:
-		p.line("%s", p.status)
+		p.line("prepare  %d of %d rows", done, total)
 		p.filled = time.Now()
 	}
 }
 
 func (p *progress) Prepared(r tables.Report) {
-	if r.Elapsed < worthALine {
-		return
+	if r.Elapsed >= worthALine {
+		p.line("%s", preparedText(r))
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.line("%s", preparedText(r))
 }
 
 // preparedText sums up a preparation in one line.
 func preparedText(r tables.Report) string {
-	text := fmt.Sprintf("prepared %d tables", r.Tables)
+	text := fmt.Sprintf("prepared %s", plural(r.Tables, "table"))
 	if r.Reused > 0 {
 		text += fmt.Sprintf(" (%d reused)", r.Reused)
 	}
@@ -251,32 +280,21 @@ func preparedText(r tables.Report) string {
 	return text
 }
 
-func (p *progress) Note(text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.line("%s", text)
-}
+func (p *progress) Note(text string) { p.line("%s", text) }
 
 func (p *progress) Finally(error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.line("finally")
-	p.status = "finally"
+	p.say("finally")
 }
 
-// ask puts a question; the last line stands still meanwhile.
+// interrupted tells what the signal does. It may come at any moment.
+func (p *progress) interrupted() {
+	p.line("interrupted: what was measured is kept and finally runs; once more ends at once, without finally")
+}
+
+// ask puts a question; the last line makes room for it.
 func (p *progress) ask(question string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.t.confirm("\n" + question)
-}
-
-// close takes the last line away.
-func (p *progress) close() {
-	if p.bars == nil {
-		return
-	}
-	p.bar.Abort(true)
-	p.bars.Wait()
-	p.bars = nil
+	p.close()
+	defer p.open()
+	return p.t.confirm(question)
 }

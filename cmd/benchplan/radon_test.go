@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"benchplan/plan"
 	"benchplan/results"
 	"benchplan/steps/localserver"
 	"benchplan/steps/localserver/servertest"
@@ -189,17 +188,5 @@ func TestRadonPlansRehearse(t *testing.T) {
 				t.Errorf("rehearsal %v, %d of %d cells", run.Rehearsal, len(cells), run.Planned)
 			}
 		})
-	}
-}
-
-func TestMaskedForms(t *testing.T) {
-	mask := plan.Masker([]string{"pa ss/wörd\"1", "root"})
-	for _, text := range []string{`pa ss/wörd"1`, "pa+ss%2Fw%C3%B6rd%221", "pa%20ss%2Fw%C3%B6rd%221", `pa ss/wörd\"1`} {
-		if got := mask("<" + text + ">"); got != "<***>" {
-			t.Errorf("%s: %s", text, got)
-		}
-	}
-	if got := mask("root"); got != "root" {
-		t.Errorf("a word of fewer than 6 characters is masked: %s", got)
 	}
 }

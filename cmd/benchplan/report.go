@@ -33,7 +33,7 @@ func reportCommand(t *terminal) *cobra.Command {
 		Long: `report prints the table of an earlier run from its folder alone. RUN is a folder,
 <plan>/<time>, the name of a plan (its last run), or "last".`,
 		Example: "  benchplan report last\n  benchplan report radon-benchyou --format csv",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneRun,
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := formatByName(format)
 			if err != nil {

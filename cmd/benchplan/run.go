@@ -45,13 +45,12 @@ keeps what it measured and runs finally; the second ends at once.`,
 		Example: `  benchplan run plans/quickstart.yaml
   benchplan run radon.yaml --set vars.radon=10.0.0.7 --only config
   benchplan run radon.yaml --rehearse`,
-		Args: cobra.ExactArgs(1),
+		Args: onePlan,
 		RunE: func(_ *cobra.Command, args []string) error { return runPlan(t, f, args[0]) },
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "try the plan on a private local server: no secrets, a second a cell, HTTP answered by a stand-in")
-	c.Flags().StringSliceVar(&f.only, "only", nil, "run only the steps of these `names`, and what they hold")
-	c.Flags().StringSliceVar(&f.skip, "skip", nil, "leave out the steps of these `names`, and what they hold")
+	addPicks(c, &f.only, &f.skip)
 	c.Flags().StringVar(&f.out, "out", "", "the run `folder`, in place of runs/<plan>/<UTC time>")
 	c.Flags().StringVar(&f.root, "runs", defaultRuns, "the `folder` of all runs")
 	c.Flags().StringVar(&f.format, "format", "table", formatHelp())
@@ -75,23 +74,23 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(checkNames(p, f.only, "--only"), checkNames(p, f.skip, "--skip")); err != nil {
-		return usage(err)
+	if err := checkPicks(p, f.only, f.skip); err != nil {
+		return err
 	}
 	if f.dryRun {
-		return showPlan(t, p, false)
+		return showPlan(t, p, &planView{only: f.only, skip: f.skip, rehearse: f.rehearse})
 	}
 	if err := allowed(p, f); err != nil {
 		return usage(err)
 	}
 	writer, mask, err := f.writer(p)
 	if err != nil {
-		return &exitError{exitFailed, err}
+		return err
 	}
 	defer writer.Close()
 	run, seed := f.record(p)
 	progress := newProgress(t, f.quiet, mask)
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(progress.interrupted)
 	defer stop()
 	config := steps.Config{
 		Plan: p, Kinds: steps.Kinds(), Writer: writer, Run: run, Observer: progress, Mask: mask, Seed: seed,
@@ -102,7 +101,7 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	}
 	failed := steps.Run(ctx, config)
 	progress.close()
-	return conclude(t, f, format, writer.Folder(), failed)
+	return conclude(t, f, format, run, writer.Folder(), failed)
 }
 
 // allowed refuses, before anything is touched, a run that lacks a secret or the permission for shell.
@@ -126,18 +125,8 @@ func allowed(p *plan.Plan, f *runFlags) error {
 	return nil
 }
 
-// checkNames refuses names that no step has.
-func checkNames(p *plan.Plan, names []string, flag string) error {
-	known := p.Root.Names()
-	for _, name := range names {
-		if !slices.Contains(known, name) && !slices.ContainsFunc(known, func(k string) bool { return strings.Contains(k, "${{") }) {
-			return fmt.Errorf("%s %s: no step has this name; there are: %s", flag, name, strings.Join(known, ", "))
-		}
-	}
-	return nil
-}
-
-// writer makes the run folder, and the function that masks secrets in what is written there and printed.
+// writer makes the run folder, and the function that masks secrets in what is written there and printed. A folder that cannot be
+// taken is a mistake of the command line where --out names it.
 func (f *runFlags) writer(p *plan.Plan) (*results.Writer, func(string) string, error) {
 	values := p.SecretValues()
 	if v := os.Getenv(targetPassword); v != "" {
@@ -146,9 +135,12 @@ func (f *runFlags) writer(p *plan.Plan) (*results.Writer, func(string) string, e
 	mask := plan.Masker(values)
 	if f.out != "" {
 		w, err := results.CreateAt(f.out, mask)
-		return w, mask, err
+		return w, mask, usage(err)
 	}
 	w, err := results.Create(f.root, p.Name, time.Now(), mask)
+	if err != nil {
+		err = &exitError{exitFailed, err}
+	}
 	return w, mask, err
 }
 
@@ -171,12 +163,12 @@ func (f *runFlags) record(p *plan.Plan) (*results.Run, int64) {
 	return &results.Run{
 		Plan: p.Name, PlanFile: filepath.Base(p.Source.Name), PlanText: string(p.Source.Text), PlanHash: p.Hash(), Resolved: steps.Resolve(p),
 		Tool: toolVersion(), Host: thisHost(), Seed: uint64(seed), Settings: settings, Started: time.Now().UTC(),
-		Rehearsal: f.rehearse, Planned: p.Summary.Cells, Report: results.Settings(p.Report),
+		Rehearsal: f.rehearse, Report: results.Settings(p.Report),
 	}, seed
 }
 
 // interruptible gives a context that the first SIGINT, SIGTERM or SIGHUP ends; the second ends the program at once.
-func interruptible() (context.Context, func()) {
+func interruptible(interrupted func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -188,6 +180,7 @@ func interruptible() (context.Context, func()) {
 				if n > 0 {
 					os.Exit(exitInterrupted)
 				}
+				interrupted()
 				cancel()
 			case <-done:
 				return
@@ -201,35 +194,33 @@ func interruptible() (context.Context, func()) {
 	}
 }
 
-// conclude prints the table of what there is, and gives the error with its exit status.
-func conclude(t *terminal, f *runFlags, format render.Format, folder string, failed error) error {
-	run, cells, warnings, err := results.Open(folder)
+// conclude prints the table of what there is, and gives the error with its exit status. What is known of the run comes from memory:
+// where the disk is full its file is not what it should be.
+func conclude(t *terminal, f *runFlags, format render.Format, run *results.Run, folder string, failed error) error {
+	_, cells, warnings, err := results.Open(folder)
 	if err != nil {
-		return &exitError{exitFailed, errors.Join(failed, err)}
+		failed = errors.Join(failed, err)
 	}
 	if len(cells) > 0 {
-		if err := format.Report(t.out, results.NewReport(results.RunName(folder), run, cells, warnings), t.options()); err != nil {
-			return &exitError{exitFailed, err}
+		shown := *run
+		shown.Errors = nil // they follow on standard error
+		if err := format.Report(t.out, results.NewReport(results.RunName(folder), &shown, cells, warnings), t.options()); err != nil {
+			failed = errors.Join(failed, err)
 		}
 	}
 	if !f.quiet {
 		fmt.Fprintf(t.err, "kept in %s\n", folder)
 	}
-	if failed != nil {
-		status := exitFailed
-		if errors.Is(failed, steps.ErrInterrupted) {
-			status = exitInterrupted
-		}
-		return &exitError{status, errors.New(joined(run.Errors))}
-	}
-	if f.rehearse {
+	switch {
+	case errors.Is(failed, steps.ErrInterrupted):
+		return &exitError{exitInterrupted, failed}
+	case failed != nil:
+		return &exitError{exitFailed, failed}
+	case f.rehearse:
 		return nil
 	}
 	return held(run, cells)
 }
-
-// joined writes the errors that run.json holds: they are masked.
-func joined(lines []string) string { return strings.Join(lines, "\n") }
 
 // held holds the cells against report.assert.
 func held(run *results.Run, cells []results.Cell) error {
@@ -244,5 +235,5 @@ func held(run *results.Run, cells []results.Cell) error {
 	for i, f := range failures {
 		lines[i] = "report.assert: " + f.String()
 	}
-	return &exitError{exitNotHeld, errors.New(joined(lines))}
+	return &exitError{exitNotHeld, errors.New(strings.Join(lines, "\n"))}
 }

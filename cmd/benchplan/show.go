@@ -7,51 +7,79 @@ import (
 
 	"benchplan/plan"
 	"benchplan/steps"
+	"benchplan/steps/target"
 
 	"github.com/spf13/cobra"
 )
 
 func showCommand(t *terminal) *cobra.Command {
 	f := &planFlags{}
-	all := false
+	view := &planView{}
 	c := &cobra.Command{
 		Use:   "show PLAN",
 		Short: "Show the steps and cells of a plan, resolved",
 		Long: `show prints the tree of a plan's steps and cells with the values that they will
 have. Nothing is touched. Secrets are named, not needed.`,
-		Args: cobra.ExactArgs(1),
+		Args: onePlan,
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, err := f.read(t, args[0])
 			if err != nil {
 				return err
 			}
-			return showPlan(t, p, all)
+			if err := checkPicks(p, view.only, view.skip); err != nil {
+				return err
+			}
+			return showPlan(t, p, view)
 		},
 	}
 	f.add(c)
-	c.Flags().BoolVar(&all, "all", false, "show every cell of large matrices")
+	c.Flags().BoolVar(&view.all, "all", false, "show every cell of large matrices")
+	addPicks(c, &view.only, &view.skip)
 	return c
+}
+
+// planView says how a plan is shown.
+type planView struct {
+	all        bool
+	only, skip []string
+	rehearse   bool
 }
 
 // fewCells is how many cells of one matrix are shown where not all are asked for.
 const fewCells = 6
 
 // showPlan prints the tree of a plan.
-func showPlan(t *terminal, p *plan.Plan, all bool) error {
+func showPlan(t *terminal, p *plan.Plan, view *planView) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", p.Name, summaryText(p))
-	v := &tree{out: &b, all: all, shown: map[*plan.Step]map[*plan.Scope]int{}}
+	fmt.Fprintf(&b, "%s: %s\n", p.Name, summaryText(p, steps.Survey(p, view.only, view.skip, view.rehearse)))
+	if root, err := p.Scope(); err == nil {
+		fmt.Fprintf(&b, "target %s\n", targetText(root))
+	}
+	v := &tree{out: &b, all: view.all, picked: steps.Picked(view.only, view.skip), shown: map[*plan.Step]map[*plan.Scope]int{}}
 	p.Walk(v.visit)
 	_, err := fmt.Fprint(t.out, b.String())
 	return err
+}
+
+// targetText says where SQL goes.
+func targetText(s *plan.Scope) string {
+	t, err := s.Target()
+	switch {
+	case err != nil:
+		return "that only the run tells"
+	case t.Private():
+		return "private server, database " + t.Database
+	}
+	return fmt.Sprintf("%s, database %s, user %s", target.Name(t), t.Database, t.User)
 }
 
 // tree prints a plan's steps and cells as they are visited.
 type tree struct {
 	out     *strings.Builder
 	all     bool
+	picked  func(*plan.Scope) bool
 	shown   map[*plan.Step]map[*plan.Scope]int // cells of a step within one cell of its group
-	hidden  *plan.Scope                        // a cell that is folded away, with all that it holds
+	hidden  *plan.Scope                        // a cell that is not shown, with all that it holds
 	finally *plan.Scope                        // the group whose finally was announced
 }
 
@@ -66,17 +94,30 @@ func (v *tree) visit(visit plan.Visit) {
 	if v.folded(outer) {
 		return
 	}
-	if !v.all && v.tooMany(visit, outer) {
+	if !v.inFinally(visit.Scope) && !v.picked(visit.Scope) || !v.all && v.tooMany(visit, outer) {
 		v.hidden = visit.Scope
 		return
 	}
 	v.line(outer, visit.Step, depth(outer), v.text(visit))
+	if visit.Step.Group() && visit.Step.HasTarget() {
+		fmt.Fprintf(v.out, "%starget %s\n", strings.Repeat("  ", depth(visit.Scope)), targetText(visit.Scope))
+	}
 }
 
 // folded tells whether a scope is inside of a cell that is not shown.
 func (v *tree) folded(s *plan.Scope) bool {
 	for at := s; at != nil; at = at.Outer() {
 		if at == v.hidden {
+			return true
+		}
+	}
+	return false
+}
+
+// inFinally tells whether a scope is of a step that finally holds: those run whatever is picked.
+func (v *tree) inFinally(s *plan.Scope) bool {
+	for at := s; at != nil; at = at.Outer() {
+		if step := at.Step(); step.Parent != nil && slices.Contains(step.Parent.Finally, step) {
 			return true
 		}
 	}
@@ -90,7 +131,7 @@ func (v *tree) tooMany(visit plan.Visit, outer *plan.Scope) bool {
 	v.shown[visit.Step][outer]++
 	n := v.shown[visit.Step][outer]
 	if n == fewCells+1 {
-		fmt.Fprintf(v.out, "%s… more cells like these; --all shows them\n", strings.Repeat("  ", depth(outer)+1))
+		fmt.Fprintf(v.out, "%s… more cells like these; --all shows them\n", strings.Repeat("  ", depth(outer)))
 	}
 	return n > fewCells
 }
@@ -141,6 +182,9 @@ func (v *tree) text(visit plan.Visit) string {
 		text += steps.Describe(visit.Step.Kind, visit.Spec)
 	} else if text == "" {
 		text = "group"
+	}
+	for _, a := range visit.Step.Asserts() {
+		text += "  assert " + a
 	}
 	switch {
 	case visit.Skipped:

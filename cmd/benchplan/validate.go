@@ -17,7 +17,7 @@ func validateCommand(t *terminal) *cobra.Command {
 		Short: "Check plans without touching anything",
 		Long: `validate reads plans and checks every cell of them. All mistakes are reported at
 once, each as file:line:col: message. Secrets are named, not needed.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: atLeast(1, "the files of one or more plans"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var failed []error
 			for _, file := range args {
@@ -26,7 +26,7 @@ once, each as file:line:col: message. Secrets are named, not needed.`,
 					failed = append(failed, err)
 					continue
 				}
-				fmt.Fprintf(t.out, "%s: %s\n", file, summaryText(p))
+				fmt.Fprintf(t.out, "%s: %s\n", file, summaryText(p, p.Summary))
 			}
 			return usage(errors.Join(failed...))
 		},
@@ -36,8 +36,7 @@ once, each as file:line:col: message. Secrets are named, not needed.`,
 }
 
 // summaryText says what a plan comes to: "5 cells, at least 5h2m; secrets: RADON_PASSWORD".
-func summaryText(p *plan.Plan) string {
-	s := p.Summary
+func summaryText(p *plan.Plan, s plan.Summary) string {
 	text := plural(s.Cells, "cell")
 	if s.Least > 0 {
 		text += ", at least " + plan.Duration(s.Least).String()

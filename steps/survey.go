@@ -1,0 +1,52 @@
+package steps
+
+import (
+	"time"
+
+	"benchplan/plan"
+)
+
+// Survey tells what a run comes to: the cells that the command line picked and the least time that they and the waits take, in
+// a rehearsal as it cuts them.
+func Survey(p *plan.Plan, only, skip []string, rehearse bool) plan.Summary {
+	s := plan.Summary{Open: p.Summary.Open}
+	picked := pick{only, skip, map[string]bool{}}
+	p.Walk(func(v plan.Visit) {
+		if v.Skipped || v.Step.Group() || v.Spec == nil || !picked.takesAll(v.Scope) {
+			return
+		}
+		if v.Step.Load() {
+			s.Cells += v.Times
+		}
+		least := v.Least
+		if rehearse {
+			least = rehearsedLeast(v)
+		}
+		s.Least += least * time.Duration(v.Times)
+	})
+	return s
+}
+
+// rehearsedLeast is the least time of a step in a rehearsal.
+func rehearsedLeast(v plan.Visit) time.Duration {
+	if spec, ok := v.Spec.(*runSpec); ok {
+		return (rehearsedDuration(spec.Warmup) + rehearsedDuration(spec.Duration)).D()
+	}
+	return rehearsedDuration(plan.Duration(v.Least)).D()
+}
+
+// takesAll tells whether a cell and all those around it are to run.
+func (p *pick) takesAll(s *plan.Scope) bool {
+	for at := s; at.Outer() != nil; at = at.Outer() {
+		if !p.takes(at) {
+			return false
+		}
+	}
+	return true
+}
+
+// Picked gives what tells whether a cell is among those that the command line picks.
+func Picked(only, skip []string) func(*plan.Scope) bool {
+	p := pick{only, skip, map[string]bool{}}
+	return p.takesAll
+}
