@@ -17,6 +17,9 @@ func cleanupKind() Kind {
 }
 
 func doCleanup(ctx context.Context, c *Call, _ *cleanupSpec) (map[string]any, error) {
+	if nothing, err := c.nothingToClean(); nothing || err != nil {
+		return nil, err
+	}
 	conn, t, wanted, err := c.data(ctx)
 	if err != nil {
 		return nil, err
@@ -39,4 +42,15 @@ func doCleanup(ctx context.Context, c *Call, _ *cleanupSpec) (map[string]any, er
 	}
 	c.Log.Info("cleaned up", "tables", dropped)
 	return nil, nil
+}
+
+// nothingToClean tells whether the target is a private server with data of its own that no step has needed: it is not started
+// to drop what it cannot have.
+func (c *Call) nothingToClean() (bool, error) {
+	t, err := c.Scope.Target()
+	if err != nil || !t.Private() || t.Local != nil && t.Local.Data != "" || c.run.targets.find(t) != nil {
+		return false, err
+	}
+	c.note("cleanup at %s: its target is the private server, which no step has used; nothing was dropped anywhere", c.Scope.At())
+	return true, nil
 }

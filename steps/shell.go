@@ -68,8 +68,10 @@ func doShell(ctx context.Context, c *Call, spec *shellSpec) (map[string]any, err
 	if ctx.Err() != nil {
 		err = ctx.Err() // and not that it was killed
 	}
-	if text := lastLines(mistakes, 5); text != "" {
-		return yields, fmt.Errorf("%w: %s", err, text)
+	for _, text := range []string{mistakes, stdout.text(c.run.Mask)} {
+		if text = lastLines(text, 5); text != "" {
+			return yields, fmt.Errorf("%w: %s", err, text)
+		}
 	}
 	return yields, err
 }

@@ -1,6 +1,9 @@
 package steps
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"time"
 
 	"benchplan/plan"
@@ -49,4 +52,32 @@ func (p *pick) takesAll(s *plan.Scope) bool {
 func Picked(only, skip []string) func(*plan.Scope) bool {
 	p := pick{only, skip, map[string]bool{}}
 	return p.takesAll
+}
+
+// Preflight says what a run would meet on this machine sooner or later: a command that is not allowed, a file that is not there.
+// Nothing is touched.
+func Preflight(p *plan.Plan, allowShell bool) error {
+	kinds := Kinds()
+	var found []error
+	told := map[string]bool{}
+	tell := func(at, text string) {
+		if !told[at] {
+			told[at] = true
+			found = append(found, fmt.Errorf("%s: %s", at, text))
+		}
+	}
+	p.Walk(func(v plan.Visit) {
+		if v.Skipped || v.Unknown {
+			return
+		}
+		if kinds[v.Step.Kind].Shell && !allowShell {
+			tell(v.Scope.At(), "the plan executes a command on this machine; allow that with --allow-shell once you have read it")
+		}
+		if spec, ok := v.Spec.(*sqlSpec); ok && spec.File.Reveal() != "" {
+			if _, err := os.Stat(fromFolder(planFolder(p), spec.File.Reveal())); err != nil {
+				tell(v.Scope.At(), "sql: file: "+err.Error())
+			}
+		}
+	})
+	return errors.Join(found...)
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"log/slog"
 	"slices"
 	"strings"
@@ -172,8 +173,20 @@ func (c *connection) identify(ctx context.Context) error {
 	c.server.Endpoint = c.endpoint(c.target.Database)
 	if c.private != nil {
 		c.server.Name = "private server"
+		c.server.Variables = withoutFolder(c.server.Variables, filepath.Dir(c.private.Data()))
 	}
 	return nil
+}
+
+// withoutFolder writes "…" for the private server's folder in the values of variables: it is another in each run, and that is no
+// difference between two runs.
+func withoutFolder(variables map[string]string, folder string) map[string]string {
+	for name, value := range variables {
+		if strings.Contains(value, folder) {
+			variables[name] = strings.ReplaceAll(value, folder, "…")
+		}
+	}
+	return variables
 }
 
 // provide makes a database on a private server, where nobody else has: once, so that one that a step has dropped stays so.

@@ -15,8 +15,9 @@ func compareCommand(t *terminal) *cobra.Command {
 steps around them and their labels) and shows the values of each run and the
 difference to the first. It lists cells without a partner, and what else differed
 between the runs.`,
-		Example: "  benchplan compare radon-benchyou/20240501T120000Z radon-benchyou/20240502T120000Z",
-		Args:    atLeast(2, "two or more runs"),
+		Example:           "  benchplan compare radon-benchyou/20240501T120000Z radon-benchyou/20240502T120000Z",
+		Args:              atLeast(2, "two or more runs"),
+		ValidArgsFunction: completeRuns(&root),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := formatByName(format)
 			if err != nil {
@@ -37,5 +38,6 @@ between the runs.`,
 	}
 	c.Flags().StringVar(&root, "runs", defaultRuns, "the `folder` of all runs")
 	c.Flags().StringVar(&format, "format", "table", formatHelp())
+	completeFormats(c)
 	return c
 }

@@ -89,7 +89,7 @@ command line is wrong · 3 report.assert did not hold · 130 interrupted.`,
 	}
 	root.AddCommand(
 		runCommand(t), validateCommand(t), showCommand(t), reportCommand(t), compareCommand(t), runsCommand(t),
-		workloadsCommand(t), schemaCommand(t),
+		workloadsCommand(t), schemaCommand(t), referenceTopic(),
 	)
 	return root
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"benchplan/results"
@@ -21,7 +19,7 @@ func formatByName(name string) (render.Format, error) {
 	return f, nil
 }
 
-func formatNames() []string { return slices.Sorted(maps.Keys(render.Formats())) }
+func formatNames() []string { return sortedNames(render.Formats()) }
 
 func formatHelp() string { return "`format`: " + strings.Join(formatNames(), ", ") }
 
@@ -32,8 +30,9 @@ func reportCommand(t *terminal) *cobra.Command {
 		Short: "Print the table of a run again",
 		Long: `report prints the table of an earlier run from its folder alone. RUN is a folder,
 <plan>/<time>, the name of a plan (its last run), or "last".`,
-		Example: "  benchplan report last\n  benchplan report radon-benchyou --format csv",
-		Args:    oneRun,
+		Example:           "  benchplan report last\n  benchplan report radon-benchyou --format csv",
+		Args:              oneRun,
+		ValidArgsFunction: completeRuns(&root),
 		RunE: func(_ *cobra.Command, args []string) error {
 			f, err := formatByName(format)
 			if err != nil {
@@ -51,6 +50,7 @@ func reportCommand(t *terminal) *cobra.Command {
 	}
 	c.Flags().StringVar(&root, "runs", defaultRuns, "the `folder` of all runs")
 	c.Flags().StringVar(&format, "format", "table", formatHelp())
+	completeFormats(c)
 	return c
 }
 

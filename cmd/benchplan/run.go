@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -45,8 +44,9 @@ keeps what it measured and runs finally; the second ends at once.`,
 		Example: `  benchplan run plans/quickstart.yaml
   benchplan run radon.yaml --set vars.radon=10.0.0.7 --only config
   benchplan run radon.yaml --rehearse`,
-		Args: onePlan,
-		RunE: func(_ *cobra.Command, args []string) error { return runPlan(t, f, args[0]) },
+		Args:              onePlan,
+		ValidArgsFunction: completePlans,
+		RunE:              func(_ *cobra.Command, args []string) error { return runPlan(t, f, args[0]) },
 	}
 	f.add(c)
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "try the plan on a private local server: no secrets, a second a cell, HTTP answered by a stand-in")
@@ -54,6 +54,7 @@ keeps what it measured and runs finally; the second ends at once.`,
 	c.Flags().StringVar(&f.out, "out", "", "the run `folder`, in place of runs/<plan>/<UTC time>")
 	c.Flags().StringVar(&f.root, "runs", defaultRuns, "the `folder` of all runs")
 	c.Flags().StringVar(&f.format, "format", "table", formatHelp())
+	completeFormats(c)
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask before data is dropped")
 	c.Flags().BoolVar(&f.force, "force", false, "drop tables that are in the way even if benchplan did not make them")
 	c.Flags().BoolVar(&f.shell, "allow-shell", false, "let shell steps execute commands on this machine")
@@ -104,25 +105,12 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	return conclude(t, f, format, run, writer.Folder(), failed)
 }
 
-// allowed refuses, before anything is touched, a run that lacks a secret or the permission for shell.
+// allowed refuses, before anything is touched, a run that lacks a secret, a file, or the permission for shell.
 func allowed(p *plan.Plan, f *runFlags) error {
 	if err := p.MissingSecrets(); err != nil {
 		return err
 	}
-	if f.shell || f.rehearse {
-		return nil
-	}
-	kinds := steps.Kinds()
-	var at []string
-	p.Walk(func(v plan.Visit) {
-		if kinds[v.Step.Kind].Shell && !v.Skipped && !slices.Contains(at, v.Scope.At()) {
-			at = append(at, v.Scope.At())
-		}
-	})
-	if len(at) > 0 {
-		return fmt.Errorf("%s: the plan executes commands on this machine; allow that with --allow-shell once you have read them", strings.Join(at, ", "))
-	}
-	return nil
+	return steps.Preflight(p, f.shell || f.rehearse)
 }
 
 // writer makes the run folder, and the function that masks secrets in what is written there and printed. A folder that cannot be

@@ -20,7 +20,8 @@ func showCommand(t *terminal) *cobra.Command {
 		Short: "Show the steps and cells of a plan, resolved",
 		Long: `show prints the tree of a plan's steps and cells with the values that they will
 have. Nothing is touched. Secrets are named, not needed.`,
-		Args: onePlan,
+		Args:              onePlan,
+		ValidArgsFunction: completePlans,
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, err := f.read(t, args[0])
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"benchplan/plan"
+	"benchplan/steps"
 
 	"github.com/spf13/cobra"
 )
@@ -17,7 +18,8 @@ func validateCommand(t *terminal) *cobra.Command {
 		Short: "Check plans without touching anything",
 		Long: `validate reads plans and checks every cell of them. All mistakes are reported at
 once, each as file:line:col: message. Secrets are named, not needed.`,
-		Args: atLeast(1, "the files of one or more plans"),
+		Args:              atLeast(1, "the files of one or more plans"),
+		ValidArgsFunction: completePlans,
 		RunE: func(_ *cobra.Command, args []string) error {
 			var failed []error
 			for _, file := range args {
@@ -43,6 +45,9 @@ func summaryText(p *plan.Plan, s plan.Summary) string {
 	}
 	if s.Open {
 		text += " (some of it is decided by the run)"
+	}
+	if steps.Preflight(p, true) == nil && steps.Preflight(p, false) != nil {
+		text += "; it executes commands, which --allow-shell allows"
 	}
 	if len(p.Secrets) > 0 {
 		var names []string

@@ -16,8 +16,9 @@ import (
 func workloadsCommand(t *terminal) *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
-		Use:   "workloads [NAME…]",
-		Short: "List the workloads and tables' schemas, with all their options",
+		Use:               "workloads [NAME…]",
+		Short:             "List the workloads and tables' schemas, with all their options",
+		ValidArgsFunction: completeWorkloads,
 		RunE: func(_ *cobra.Command, args []string) error {
 			all := describeWorkloads()
 			for _, name := range args {
@@ -71,7 +72,7 @@ type optionDoc struct {
 func describeWorkloads() []workloadDoc {
 	var out []workloadDoc
 	families := workloads.Families()
-	for _, name := range slices.Sorted(maps.Keys(families)) {
+	for _, name := range sortedNames(families) {
 		d := families[name]
 		w := workloadDoc{Name: name, Kind: "workload", Doc: d.Doc, Schema: d.Schema, PSMode: string(d.PSMode)}
 		for _, r := range d.Roles {
@@ -83,7 +84,7 @@ func describeWorkloads() []workloadDoc {
 		out = append(out, w)
 	}
 	schemas := workloads.Schemas()
-	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+	for _, name := range sortedNames(schemas) {
 		s := schemas[name]
 		out = append(out, workloadDoc{Name: name, Kind: "schema", Doc: s.Doc(), Options: append(optionDocs(&plan.Tables{})[1:], optionDocs(s.Options())...)})
 	}
@@ -93,9 +94,13 @@ func describeWorkloads() []workloadDoc {
 func optionDocs(options any) []optionDoc {
 	var out []optionDoc
 	for _, o := range plan.Describe(options) {
-		out = append(out, optionDoc{o.Key, o.Type, o.Default, o.Min, o.Max, o.Unit, o.Enum, o.Doc})
+		out = append(out, describeOption(o))
 	}
 	return out
+}
+
+func describeOption(o plan.Option) optionDoc {
+	return optionDoc{o.Key, o.Type, o.Default, o.Min, o.Max, o.Unit, o.Enum, o.Doc}
 }
 
 func printWorkloads(t *terminal, all []workloadDoc) error {
@@ -113,15 +118,15 @@ func printWorkloads(t *terminal, all []workloadDoc) error {
 			fmt.Fprintf(&b, "  role %-8s %3d clients: %s\n", r.Name, r.Clients, r.Doc)
 		}
 		for _, o := range w.Options {
-			fmt.Fprintf(&b, "  %-18s %s\n", o.Name, o.Doc+o.range_())
+			fmt.Fprintf(&b, "  %-18s %s\n", o.Name, o.Doc+o.bounds())
 		}
 	}
 	_, err := fmt.Fprint(t.out, b.String())
 	return err
 }
 
-// range_ writes what values an option takes: ` [rows, at least 1, default 1]`.
-func (o optionDoc) range_() string {
+// bounds writes what values an option takes: ` [rows, at least 1, default 1]`.
+func (o optionDoc) bounds() string {
 	var parts []string
 	switch {
 	case len(o.Values) > 0:
@@ -144,3 +149,5 @@ func (o optionDoc) range_() string {
 	}
 	return " [" + strings.Join(parts, ", ") + "]"
 }
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
