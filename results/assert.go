@@ -1,7 +1,9 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,12 +40,25 @@ func (f AssertFailure) String() string {
 		} else {
 			b.WriteString(", ")
 		}
-		b.WriteString(v.Name + " = " + strconv.FormatFloat(v.Value, 'f', -1, 64))
+		b.WriteString(v.Name + " = " + rounded(v.Value))
 	}
 	if f.Err != nil {
 		fmt.Fprintf(&b, ": %v", f.Err)
 	}
 	return b.String()
+}
+
+// rounded writes whole numbers as they are and others with six significant digits, without zeros at their end.
+func rounded(v float64) string {
+	if v == math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	decimals := max(0, 5-int(math.Floor(math.Log10(math.Abs(v)))))
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }
 
 // CheckAssert tells whether an expression can be asserted of a cell: its names are metrics or labels, and it is true or
@@ -78,8 +93,10 @@ func Assert(cells []Cell, sources []string) ([]AssertFailure, error) {
 	return failures, nil
 }
 
+// cellName is how a message calls a cell: by its identity; where that is empty, by its workload.
 func cellName(cells []Cell, i int) string {
 	key := cells[i].Key()
+	name := cells[i].name()
 	same := 0
 	for n := range cells {
 		if cells[n].Key() == key {
@@ -87,9 +104,22 @@ func cellName(cells []Cell, i int) string {
 		}
 	}
 	if same > 1 {
-		return fmt.Sprintf("%s repeat %d", key, cells[i].Repeat)
+		return fmt.Sprintf("%s repeat %d", name, cells[i].Repeat)
 	}
-	return key
+	return name
+}
+
+func (c *Cell) name() string {
+	names := slices.DeleteFunc(slices.Clone(c.Path), func(s string) bool { return s == "" })
+	switch {
+	case len(c.Labels) > 0 && len(names) > 0:
+		return Key(names, c.Labels)
+	case len(c.Labels) > 0:
+		return strings.Trim(Key(nil, c.Labels), "{}")
+	case len(names) > 0:
+		return strings.TrimSuffix(Key(names, nil), "{}")
+	}
+	return cmp.Or(c.Workload, "the cell")
 }
 
 // assertion is a compiled expression. Metrics are read through a function, so that one that a cell does not have is

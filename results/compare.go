@@ -116,15 +116,20 @@ func (c *Comparison) join() {
 	}
 }
 
-// compareMetrics takes the plan's columns; without them, the rate, the 95th percentiles, and errors where there are any.
+// compareMetrics takes the plan's columns; without them, the rate, the 95th percentiles, and errors where there are any;
+// where the rate adds up what clients of different roles do, also the rates of writes and reads.
 func compareMetrics(rows []*Row, wanted []string) []string {
 	names := chooseMetrics(rows, wanted)
 	if len(wanted) > 0 {
 		return names
 	}
+	mixed := mixesRoles(rows)
 	return slices.DeleteFunc(names, func(name string) bool {
-		if name == "errors" {
+		switch name {
+		case "errors":
 			return !slices.ContainsFunc(rows, func(r *Row) bool { return r.Values[name].Center > 0 })
+		case "writes", "reads":
+			return !mixed
 		}
 		return name != "tps" && !strings.HasSuffix(name, "p95")
 	})
@@ -133,26 +138,20 @@ func compareMetrics(rows []*Row, wanted []string) []string {
 // annotate collects the doubts about both sides, and what makes them unlike each other.
 func (c *Comparison) annotate(all []*Row) {
 	notes := newNoteBook()
-	tested, untested, few := 0, 0, IntervalRepeats
+	var trust trust
 	for _, row := range c.Rows {
-		for n, side := range row.Sides {
-			if side == nil || n > 0 && row.Sides[0] == nil {
-				continue
-			}
-			if len(side.Changes) > 0 || side.IsBaseline {
-				few = min(few, side.Repeats)
-			}
+		for _, side := range row.Sides {
 			for _, name := range c.Metrics {
-				switch change, ok := side.Changes[name]; {
-				case ok && change.Tested:
-					tested++
-				case ok:
-					untested++
+				if side == nil {
+					continue
+				}
+				if change, ok := side.Changes[name]; ok {
+					trust.add(change, row.Sides[0].Repeats, side.Repeats)
 				}
 			}
 		}
 	}
-	noteStatistics(notes, "change.tps", tested, untested, few)
+	trust.note(notes, "change.tps")
 	for _, row := range c.Rows {
 		for n, side := range row.Sides {
 			if side == nil {
@@ -173,7 +172,7 @@ func (c *Comparison) annotate(all []*Row) {
 	c.Notes = notes.finish(all)
 }
 
-// runDifferences lists in what the runs as a whole differ.
+// runDifferences lists in what the runs as a whole differ, besides the seed: that is drawn for each run, and so is the noise.
 func runDifferences(runs []Recorded) []Dissimilar {
 	var list []Dissimilar
 	add := func(what string, value func(Recorded) string) {
@@ -187,7 +186,6 @@ func runDifferences(runs []Recorded) []Dissimilar {
 	}
 	add("plan", func(r Recorded) string { return r.Run.Plan })
 	add("plan text (sha256)", func(r Recorded) string { return short(r.Run.PlanHash) })
-	add("seed", func(r Recorded) string { return strconv.FormatUint(r.Run.Seed, 10) })
 	add("rehearsal", func(r Recorded) string { return strconv.FormatBool(r.Run.Rehearsal) })
 	add("settings", func(r Recorded) string { return pairs(r.Run.Settings) })
 	add("benchplan", func(r Recorded) string { return strings.TrimSpace(r.Run.Tool.Version + " " + short(r.Run.Tool.Commit)) })
@@ -214,16 +212,32 @@ var volatile = []string{
 	"log_error", "pid_file", "server_uuid", "slave_load_tmpdir", "replica_load_tmpdir", "slow_query_log_file", "socket", "timestamp", "tmpdir",
 }
 
+// serverName calls one of several targets by its address, and by its database where others have the same address.
+func serverName(targets []Server, n int) string {
+	alike := func(same func(Server) bool) bool {
+		return slices.ContainsFunc(slices.Concat(targets[:n], targets[n+1:]), same)
+	}
+	t := targets[n]
+	switch name := t.Address; {
+	case !alike(func(s Server) bool { return s.Address == t.Address }):
+		return name
+	case t.Database != "" && !alike(func(s Server) bool { return s.Endpoint == t.Endpoint }):
+		return name + "/" + t.Database
+	default:
+		return fmt.Sprintf("%s (target %d)", name, n+1)
+	}
+}
+
 // serverDifferences compares the n-th target of each run, down to its global variables.
 func serverDifferences(runs []Recorded, n int) []Dissimilar {
 	servers := make([]Server, len(runs))
 	prefix := "server"
-	for i, r := range runs {
+	for i, r := range slices.Backward(runs) {
 		if n < len(r.Run.Targets) {
 			servers[i] = r.Run.Targets[n]
 		}
-		if len(r.Run.Targets) > 1 {
-			prefix = fmt.Sprintf("server %d", n+1)
+		if len(r.Run.Targets) > 1 && n < len(r.Run.Targets) {
+			prefix = serverName(r.Run.Targets, n)
 		}
 	}
 	var list []Dissimilar
@@ -316,7 +330,9 @@ func cellAttributes(c *Cell) map[string]string {
 		"tables options":  c.Tables.Options,
 	}
 	for name, v := range c.Options {
-		a["option "+name] = fmt.Sprint(v)
+		if name != "seed" { // follows from the run's, which is drawn anew for each run unless the plan fixes it
+			a["option "+name] = fmt.Sprint(v)
+		}
 	}
 	return a
 }

@@ -79,7 +79,7 @@ func CreateAt(folder string, mask func(string) string) (*Writer, error) {
 	case err != nil:
 		return nil, folderError(folder, err)
 	case len(entries) > 0:
-		return nil, fmt.Errorf("run folder %s is not empty: name a new one, or continue the run in it with --resume", folder)
+		return nil, fmt.Errorf("run folder %s is not empty: name a new one, or leave --out out for one of its own", folder)
 	}
 	return newWriter(folder, mask)
 }

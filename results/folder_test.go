@@ -273,7 +273,7 @@ func TestCreate(t *testing.T) {
 		}
 		defer w.Close() //nolint:errcheck // of no account here
 	}
-	if _, err := CreateAt(root, nil); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if _, err := CreateAt(root, nil); err == nil || !strings.Contains(err.Error(), "not empty") || strings.Contains(err.Error(), "--resume") {
 		t.Errorf("a folder with something in it: %v", err)
 	}
 	for _, folder := range []string{filepath.Join(root, "new", "er"), t.TempDir()} {
@@ -431,6 +431,29 @@ func TestFind(t *testing.T) {
 	}
 	if e := entries[1]; e.Name != "two/20260911T140203Z" || e.Status != Done || e.Complete != 1 || e.Planned != 2 || e.Elapsed != 1e9 || e.Size == 0 {
 		t.Errorf("listed as %+v", e)
+	}
+	// The path of a plan's folder is its last run; a rehearsal is the last run only where there is no other.
+	for i, name := range []string{"one", "tried"} {
+		w, err := Create(root, name, start.AddDate(0, 1, i), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeRun(t, w, Run{Plan: name, Description: "what it asks", Status: Done, Started: start.AddDate(0, 1, i), Rehearsal: true})
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, w.Folder())
+	}
+	for spec, want := range map[string]int{
+		"last": 2, "one": 2, filepath.Join(root, "one"): 2, filepath.Join(root, "one") + "/": 2, filepath.Join(root, "two"): 1, "tried": 4,
+		filepath.Join(root, "tried"): 4, RunName(folders[3]): 3,
+	} {
+		if got, err := Find(root, spec); err != nil || got != folders[want] {
+			t.Errorf("%s: %s, %v; want %s", spec, got, err, folders[want])
+		}
+	}
+	if entries, err = List(root); err != nil || len(entries) != 5 || entries[2].Rehearsal || !entries[3].Rehearsal {
+		t.Errorf("rehearsals: %+v, %v", entries, err)
 	}
 	if got := RunName(folders[1]); got != "two/20260911T140203Z" {
 		t.Errorf("called %s", got)

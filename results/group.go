@@ -148,15 +148,15 @@ func axes(rows []*Row) (varying []Axis, constant []Label) {
 func nameRows(rows []*Row, varying []Axis) (stepsDiffer bool) {
 	head, tail := commonEnds(rows)
 	for _, r := range rows {
-		if middle := r.Path[head : len(r.Path)-tail]; len(middle) > 0 {
-			r.Step, stepsDiffer = strings.Join(middle, " / "), true
+		if middle := stepText(r.Path[head : len(r.Path)-tail]); middle != "" {
+			r.Step, stepsDiffer = middle, true
 		} else {
-			r.Step = strings.Join(r.Path, " / ")
+			r.Step = stepText(r.Path)
 		}
 	}
 	for _, r := range rows {
 		var parts []string
-		if stepsDiffer || len(varying) == 0 {
+		if r.Step != "" && (stepsDiffer || len(varying) == 0) {
 			parts = append(parts, r.Step)
 		}
 		for _, a := range varying {
@@ -164,9 +164,16 @@ func nameRows(rows []*Row, varying []Axis) (stepsDiffer bool) {
 				parts = append(parts, a.Name+"="+v)
 			}
 		}
-		r.Name = strings.Join(parts, " ")
+		if r.Name = strings.Join(parts, " "); r.Name == "" {
+			r.Name = r.cells[0].name()
+		}
 	}
 	return stepsDiffer
+}
+
+// stepText writes a path for a reader; steps without a name are not in it.
+func stepText(path []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(path), func(name string) bool { return name == "" }), " / ")
 }
 
 // commonEnds counts the names that all paths begin and end with; they do not overlap in any.

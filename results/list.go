@@ -14,16 +14,17 @@ import (
 
 // Entry is one run in a list of runs.
 type Entry struct {
-	Folder   string
-	Name     string // <plan>/<time>, which Find takes
-	Plan     string
-	Started  time.Time
-	Elapsed  time.Duration // until the end or the last cell
-	Status   RunStatus
-	Complete int   // cells
-	Planned  int   // cells
-	Size     int64 // bytes
-	Err      error // why the run cannot be read; then the fields above may be empty
+	Folder    string
+	Name      string // <plan>/<time>, which Find takes
+	Plan      string
+	Started   time.Time
+	Elapsed   time.Duration // until the end or the last cell
+	Status    RunStatus
+	Rehearsal bool
+	Complete  int   // cells
+	Planned   int   // cells
+	Size      int64 // bytes
+	Err       error // why the run cannot be read; then the fields above may be empty
 }
 
 // List gives the runs under root, the oldest first. A root that does not exist has none.
@@ -37,22 +38,33 @@ func List(root string) ([]Entry, error) {
 	}
 	var entries []Entry
 	for _, plan := range plans {
-		runs, err := os.ReadDir(filepath.Join(root, plan.Name()))
-		if err != nil {
-			continue // a file beside the plans' folders
-		}
-		for _, run := range runs {
-			folder := filepath.Join(root, plan.Name(), run.Name())
-			if _, err := os.Stat(filepath.Join(folder, runFile)); err != nil {
-				continue
-			}
-			entries = append(entries, newEntry(folder, plan.Name()+"/"+run.Name()))
+		entries = append(entries, listPlan(filepath.Join(root, plan.Name()))...)
+	}
+	sortEntries(entries)
+	return entries, nil
+}
+
+// listPlan gives the runs in the folder of one plan, in no order; a file, or a folder of something else, has none.
+func listPlan(folder string) []Entry {
+	runs, err := os.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	var entries []Entry
+	for _, run := range runs {
+		path := filepath.Join(folder, run.Name())
+		if _, err := os.Stat(filepath.Join(path, runFile)); err == nil {
+			entries = append(entries, newEntry(path, filepath.Base(folder)+"/"+run.Name()))
 		}
 	}
+	return entries
+}
+
+// sortEntries puts the oldest first.
+func sortEntries(entries []Entry) {
 	slices.SortStableFunc(entries, func(a, b Entry) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name))
 	})
-	return entries, nil
 }
 
 func newEntry(folder, name string) Entry {
@@ -66,6 +78,7 @@ func newEntry(folder, name string) Entry {
 	}
 	head := newHead(name, run, cells)
 	e.Plan, e.Status, e.Complete, e.Planned = run.Plan, run.Status, head.CellsComplete, run.Planned
+	e.Rehearsal = run.Rehearsal
 	e.Elapsed = time.Duration(head.Elapsed * float64(time.Second))
 	if !run.Started.IsZero() {
 		e.Started = run.Started
@@ -107,8 +120,9 @@ func RunName(folder string) string {
 	return filepath.Base(filepath.Dir(folder)) + "/" + filepath.Base(folder)
 }
 
-// Find gives the folder of the run that is meant by a folder's path, <plan>/<time>, the name of a plan (its last run),
-// or the word last. The error lists what there is.
+// Find gives the folder of the run that is meant by a folder's path, <plan>/<time>, the name of a plan or the path of its
+// folder (its last run), or the word last. The last run is the last one in earnest; a rehearsal only where there is
+// nothing else. The error lists what there is.
 func Find(root, spec string) (string, error) {
 	for _, folder := range []string{spec, filepath.Join(root, spec)} {
 		if _, err := os.Stat(filepath.Join(folder, runFile)); err == nil && spec != "" {
@@ -119,18 +133,37 @@ func Find(root, spec string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, e := range slices.Backward(entries) {
-		if spec == "" {
-			break
+	if spec != "" {
+		if folder := lastOf(entries, func(e Entry) bool {
+			return spec == "last" || spec == e.Plan || spec == e.Name || folderName(spec) == filepath.Base(filepath.Dir(e.Folder))
+		}); folder != "" {
+			return folder, nil
 		}
-		if spec == "last" || spec == e.Plan || spec == e.Name || folderName(spec) == filepath.Base(filepath.Dir(e.Folder)) {
-			return e.Folder, nil
+		within := listPlan(spec)
+		sortEntries(within)
+		if folder := lastOf(within, func(Entry) bool { return true }); folder != "" {
+			return folder, nil
 		}
 	}
 	if len(entries) == 0 {
 		return "", fmt.Errorf("there is no run %q: %s holds none yet; benchplan run PLAN makes one", spec, root)
 	}
 	return "", fmt.Errorf("there is no run %q under %s; there are:\n%s", spec, root, lastNames(entries, 10))
+}
+
+// lastOf gives the folder of the last of the runs that are meant, one in earnest before any rehearsal; "" for none.
+func lastOf(entries []Entry, meant func(Entry) bool) string {
+	rehearsal := ""
+	for _, e := range slices.Backward(entries) {
+		switch {
+		case !meant(e):
+		case !e.Rehearsal:
+			return e.Folder
+		case rehearsal == "":
+			rehearsal = e.Folder
+		}
+	}
+	return rehearsal
 }
 
 // lastNames lists the newest runs, the newest first.

@@ -12,6 +12,8 @@ const (
 	MarkErrors     = "errors"       // errors were counted
 	MarkNoRows     = "no_rows"      // the reads met nothing
 	MarkLittle     = "littles_law"  // clients, rate and latency do not fit together
+	MarkUnfinished = "unfinished"   // events that no latency holds took far longer than those that were counted
+	MarkRestarts   = "restarts"     // many events had to begin anew
 	MarkPartial    = "partial"      // interrupted
 	MarkFailed     = "failed"       // ended by an error
 	MarkStopRule   = "stop_rule"    // ended by another rule than what it is compared with
@@ -19,7 +21,7 @@ const (
 	MarkTables     = "tables"       // on tables of another size than what it is compared with
 	MarkUnlike     = "unlike"       // differs in something else from what it is compared with
 	MarkNoRepeats  = "no_repeats"   // nothing to tell noise by
-	MarkFewRepeats = "few_repeats"  // too few for an interval
+	MarkFewRepeats = "few_repeats"  // too few to tell a difference from noise, or for an interval
 	MarkChance     = "chance_alone" // how many differences are expected where there are none
 )
 
@@ -30,6 +32,9 @@ const (
 	rowsTolerance     = 0.10 // rows in the tables within a comparison
 	littleMinEvents   = 100
 	littleMinElapsed  = 1.0 // seconds
+	unfinishedMin     = 100 // milliseconds; what is shorter is no stall
+	unfinishedFactor  = 2   // times the longest counted event
+	restartShare      = 0.01
 )
 
 // Check holds a cell's figures against each other and gives the doubts about them.
@@ -43,6 +48,8 @@ func Check(c *Cell) []Mark {
 	add(checkStatus(c))
 	add(checkErrors(c))
 	add(checkRows(c))
+	add(checkRestarts(c))
+	add(checkUnfinished(c))
 	return append(marks, checkLittle(c)...)
 }
 
@@ -50,13 +57,13 @@ func checkStatus(c *Cell) (Mark, bool) {
 	switch c.Status {
 	case Partial:
 		return Mark{MarkPartial, "", fmt.Sprintf("interrupted after %s: only what was measured until then", seconds(c.Outcome.Elapsed)),
-			"benchplan run --resume executes it again"}, true
+			"run the plan again"}, true
 	case Failed:
 		text := "ended by an error"
 		if c.Error != "" {
 			text += ": " + c.Error
 		}
-		return Mark{MarkFailed, "", text, "put the cause right and go on with benchplan run --resume"}, true
+		return Mark{MarkFailed, "", text, "put the cause right and run the plan again"}, true
 	}
 	return Mark{}, false
 }
@@ -67,20 +74,74 @@ func checkErrors(c *Cell) (Mark, bool) {
 	}
 	var texts []string
 	for _, e := range c.Outcome.Errors {
-		name := fmt.Sprintf("%d × error %d", e.Count, e.Code)
-		if e.Code == 0 {
-			name = fmt.Sprintf("%d × connection lost", e.Count)
-		}
-		if e.Class != "" {
-			name += " of a " + string(e.Class)
-		}
+		text := errorText(e)
 		if e.Message != "" {
-			name += ": " + e.Message
+			text += ": " + e.Message
 		}
-		texts = append(texts, name)
+		texts = append(texts, text)
 	}
 	return Mark{MarkErrors, "errors", strings.Join(texts, "; "),
 		"rates and latencies are of what succeeded: find the cause before comparing them"}, true
+}
+
+func errorText(e ErrorCount) string {
+	text := fmt.Sprintf("%d × error %d", e.Count, e.Code)
+	if e.Code == 0 {
+		text = fmt.Sprintf("%d × connection lost", e.Count)
+	}
+	if e.Class != "" {
+		text += " of a " + string(e.Class)
+	}
+	return text
+}
+
+// codeDuplicateKey is ER_DUP_ENTRY, the error of a row that is there already.
+const codeDuplicateKey = 1062
+
+// checkRestarts doubts a cell whose clients spent a noticeable part of their time on what was rolled back.
+func checkRestarts(c *Cell) (Mark, bool) {
+	n, events := sumErrors(c.Outcome.Restarts), c.Outcome.Events
+	if n == 0 || float64(n) < restartShare*float64(events) {
+		return Mark{}, false
+	}
+	var texts []string
+	remedy := "fewer clients or more rows get less into each other's way"
+	for _, e := range c.Outcome.Restarts {
+		text := errorText(e)
+		if e.Code == codeDuplicateKey {
+			text += ", rows of an earlier run are in the way"
+			remedy = "prepare the tables anew before the run step"
+		}
+		texts = append(texts, text)
+	}
+	share := ""
+	if events > 0 {
+		share = fmt.Sprintf(" (%.3g %%)", 100*float64(n)/float64(events))
+	}
+	return Mark{MarkRestarts, "restarts",
+		fmt.Sprintf("%d restarts on %d events%s, their time is in the latency: %s", n, events, share, strings.Join(texts, "; ")), remedy}, true
+}
+
+// checkUnfinished doubts the latencies of a cell at whose end something hung: what did not end in time was not counted.
+func checkUnfinished(c *Cell) (Mark, bool) {
+	o := &c.Outcome
+	if o.LongestUnfinished <= unfinishedMin || o.LongestUnfinished < unfinishedFactor*o.Latency.Max {
+		return Mark{}, false
+	}
+	text := "1 event was under way at the end, for "
+	if o.Unfinished != 1 {
+		text = fmt.Sprintf("%d events were under way at the end, the longest for ", o.Unfinished)
+	}
+	if o.Cut > 0 {
+		text += "at least "
+	}
+	text += seconds(o.LongestUnfinished / 1000)
+	if o.Unfinished == 1 {
+		text += ": it is in no latency"
+	} else {
+		text += ": they are in no latency"
+	}
+	return Mark{MarkUnfinished, "max", text, "a longer duration counts them; the series of the cell shows since when nothing came"}, true
 }
 
 func checkRows(c *Cell) (Mark, bool) {

@@ -48,11 +48,11 @@ var metrics = slices.Concat([]Metric{
 	{"events", "events", "", Neither, "events (transactions) that were done", func(c *Cell) (float64, bool) { return float64(c.Outcome.Events), measured(c) }},
 },
 	latencies("", "", "of an event, from its first statement (with a rate: from when it was due) to the end of its last", func(c *Cell) Latency { return c.Outcome.Latency }),
-	latencies("read_", "read ", "of a statement that reads", func(c *Cell) Latency { return c.Outcome.Statements[Read].Latency }),
-	latencies("write_", "write ", "of a statement that writes", func(c *Cell) Latency { return c.Outcome.Statements[Write].Latency }),
+	latencies("read_", "read ", "of an event of the role read, all of its statements included; without such a role, of a statement that reads", classLatency(Read)),
+	latencies("write_", "write ", "of an event of the role write, BEGIN, COMMIT and XA included; without such a role, of a statement that writes", classLatency(Write)),
 	[]Metric{
 		{"errors", "errors", "", Lower, "errors that were not restarted", func(c *Cell) (float64, bool) { return float64(sumErrors(c.Outcome.Errors)), measured(c) }},
-		{"restarts", "restarts", "", Lower, "events that were rolled back and began anew, after a deadlock or a lock wait timeout", func(c *Cell) (float64, bool) { return float64(sumErrors(c.Outcome.Restarts)), measured(c) }},
+		{"restarts", "restarts", "", Lower, "events that were rolled back and began anew: after a deadlock, a lock wait timeout, a lost connection, or what on_error says", func(c *Cell) (float64, bool) { return float64(sumErrors(c.Outcome.Restarts)), measured(c) }},
 		{"reconnects", "reconnects", "", Lower, "connections that were lost and opened again", func(c *Cell) (float64, bool) { return float64(c.Outcome.Reconnects), measured(c) }},
 		{"rows_per_read", "rows/read", "", Neither, "rows that a statement that reads returned, on average", rowsPerRead},
 		{"elapsed", "elapsed", "s", Neither, "measured time, without warm-up", func(c *Cell) (float64, bool) { return c.Outcome.Elapsed, measured(c) }},
@@ -81,6 +81,18 @@ func latencies(prefix, title, of string, get func(*Cell) Latency) []Metric {
 		}}
 	}
 	return list
+}
+
+// classLatency is that of the events of the role which is named like the class: what its transactions cost is in it. Only
+// where no client has that role, it is that of the bare statements.
+func classLatency(class Class) func(*Cell) Latency {
+	return func(c *Cell) Latency {
+		i := slices.IndexFunc(c.Outcome.Roles, func(r Role) bool { return r.Name == string(class) && r.Clients > 0 })
+		if i >= 0 {
+			return c.Outcome.Roles[i].Latency
+		}
+		return c.Outcome.Statements[class].Latency
+	}
 }
 
 // measured tells whether the cell's clock ever ran.

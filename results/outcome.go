@@ -101,8 +101,11 @@ type Outcome struct {
 	Reconnects int64                `json:"reconnects,omitempty"`
 	// ReconnectTime is the sum, over all clients, of the seconds from losing a connection to having a prepared one again.
 	ReconnectTime float64 `json:"reconnect_s,omitempty"`
-	// Unfinished counts events under way when the time was up: they are in no other figure.
+	// Unfinished counts events under way when the time was up: they are in no other figure but the next.
 	Unfinished int64 `json:"unfinished,omitempty"`
+	// LongestUnfinished is how long the longest of them took from its start until it ended, was cut or was given up, in
+	// milliseconds: a stall at the end of a cell shows here and in no latency.
+	LongestUnfinished float64 `json:"longest_unfinished_ms,omitempty"`
 	// Cut counts connections closed by force, because their statement had no answer within the grace period.
 	Cut int64 `json:"cut,omitempty"`
 	// Ledger says, by table, what the server acknowledged to the clients, warm-up and unfinished events included.

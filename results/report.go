@@ -13,6 +13,7 @@ import (
 type Head struct {
 	Name          string    `json:"name"` // <plan>/<time>, or the folder
 	Plan          string    `json:"plan"`
+	Description   string    `json:"description,omitempty"` // the plan's
 	PlanHash      string    `json:"plan_sha256,omitempty"`
 	Tool          Tool      `json:"tool"`
 	Host          string    `json:"host,omitempty"`
@@ -98,7 +99,7 @@ func NewReport(name string, run *Run, cells []Cell, warnings []string) *Report {
 
 func newHead(name string, run *Run, cells []Cell) Head {
 	h := Head{
-		Name: name, Plan: run.Plan, PlanHash: run.PlanHash, Tool: run.Tool, Host: run.Host.Name, Status: run.Status,
+		Name: name, Plan: run.Plan, Description: run.Description, PlanHash: run.PlanHash, Tool: run.Tool, Host: run.Host.Name, Status: run.Status,
 		Rehearsal: run.Rehearsal, Started: run.Started, CellsPlanned: run.Planned, Errors: run.Errors, Targets: targetTexts(run, cells),
 	}
 	end := run.Finished
@@ -291,6 +292,15 @@ func hasRoles(rows []*Row) bool {
 	})
 }
 
+// mixesRoles tells whether the rate of some row is of writing and of reading clients together.
+func mixesRoles(rows []*Row) bool {
+	return hasRoles(rows) && slices.ContainsFunc(rows, func(r *Row) bool {
+		_, writes := r.Values["writes"]
+		_, reads := r.Values["reads"]
+		return writes && reads
+	})
+}
+
 // sameEverywhere tells whether a metric only says again what another does.
 func sameEverywhere(rows []*Row, a, b string) bool {
 	return !slices.ContainsFunc(rows, func(r *Row) bool {
@@ -301,15 +311,18 @@ func sameEverywhere(rows []*Row, a, b string) bool {
 }
 
 // chooseChanges picks the metrics whose differences are worth a column: of a plan's own columns all that are better
-// one way, otherwise the rate and the 95th percentiles.
+// one way, otherwise the rate and the 95th percentiles; where the rate adds up what clients of different roles do, also
+// the rates of writes and reads.
 func chooseChanges(rows []*Row, names []string, own bool) []string {
 	var list []string
+	mixed := mixesRoles(rows)
 	for _, name := range names {
 		m, _ := MetricByName(name)
 		switch {
 		case m.Better == Neither, name == "errors", name == "restarts", name == "reconnects":
 			continue
-		case !own && name != "tps" && !strings.HasSuffix(name, "p95"):
+		case own, name == "tps", strings.HasSuffix(name, "p95"), mixed && (name == "writes" || name == "reads"):
+		default:
 			continue
 		}
 		if slices.ContainsFunc(rows, func(r *Row) bool { _, ok := r.Changes[name]; return ok }) {
@@ -352,45 +365,25 @@ func (r *Report) annotate() {
 
 // noteTable notes what is true of all differences alike.
 func (r *Report) noteTable(notes *noteBook, rows []*Row) {
-	if len(r.Changes) == 0 {
-		return
-	}
-	tested, untested, few := 0, 0, IntervalRepeats
+	var trust trust
 	for _, row := range rows {
 		for _, name := range r.Changes {
-			c, ok := row.Changes[name]
-			switch {
-			case ok && c.Tested:
-				tested++
-			case ok:
-				untested++
+			if change, ok := row.Changes[name]; ok {
+				trust.add(change, repeatsOf(rows, row.Baseline), row.Repeats)
 			}
 		}
-		if row.Baseline != "" || row.IsBaseline {
-			few = min(few, row.Repeats)
-		}
 	}
-	column := "change." + r.Changes[0]
-	noteStatistics(notes, column, tested, untested, few)
+	if len(r.Changes) > 0 {
+		trust.note(notes, "change."+r.Changes[0])
+	}
 }
 
-// noteStatistics says how far differences can be trusted: with how few repeats, and how many chance alone gives.
-func noteStatistics(notes *noteBook, column string, tested, untested, few int) {
-	remedy := fmt.Sprintf("`repeat: %d` and `order: interleaved`", IntervalRepeats)
-	switch {
-	case untested > 0:
-		notes.addColumn(column, Mark{Code: MarkNoRepeats, Text: "without repeats a difference cannot be told from noise: these are plain ratios, no claim", Remedy: remedy})
-	case tested > 0 && few < TestRepeats:
-		notes.addColumn(column, Mark{Code: MarkFewRepeats, Text: fmt.Sprintf("fewer than %d repeats (as few as %d): a difference is significant with %d on both sides at the earliest, "+
-			"an interval takes %d; ~ is not significant", IntervalRepeats, few, TestRepeats, IntervalRepeats), Remedy: remedy})
-	case tested > 0 && few < IntervalRepeats:
-		notes.addColumn(column, Mark{Code: MarkFewRepeats,
-			Text: fmt.Sprintf("fewer than %d repeats (as few as %d): too few for a 95 %% interval", IntervalRepeats, few), Remedy: remedy})
+func repeatsOf(rows []*Row, key string) int {
+	i := slices.IndexFunc(rows, func(r *Row) bool { return r.Key == key })
+	if i < 0 {
+		return 0
 	}
-	if tested > 0 && few >= TestRepeats {
-		notes.addColumn(column, Mark{Code: MarkChance, Text: fmt.Sprintf("medians; ~ is not significant (Mann-Whitney U, p ≥ %.2f). Of the %d differences tested, chance alone makes about %.2g significant",
-			alpha, tested, alpha*float64(tested))})
-	}
+	return rows[i].Repeats
 }
 
 // noteBook gathers marks by kind and numbers them in the order in which a reader meets them.
@@ -401,11 +394,11 @@ type noteBook struct {
 }
 
 type rowNotes struct {
-	remedy string
-	texts  []string // distinct
-	rows   []*Row
-	byText map[string][]*Row
-	column map[*Row]string
+	remedies []string // distinct
+	texts    []string // distinct
+	rows     []*Row
+	byText   map[string][]*Row
+	column   map[*Row]string
 }
 
 func newNoteBook() *noteBook { return &noteBook{byCode: map[string]*rowNotes{}} }
@@ -417,8 +410,11 @@ func (b *noteBook) addColumn(column string, m Mark) {
 func (b *noteBook) add(row *Row, m Mark) {
 	n := b.byCode[m.Code]
 	if n == nil {
-		n = &rowNotes{remedy: m.Remedy, byText: map[string][]*Row{}, column: map[*Row]string{}}
+		n = &rowNotes{byText: map[string][]*Row{}, column: map[*Row]string{}}
 		b.byCode[m.Code], b.order = n, append(b.order, m.Code)
+	}
+	if m.Remedy != "" && !slices.Contains(n.remedies, m.Remedy) {
+		n.remedies = append(n.remedies, m.Remedy)
 	}
 	if n.byText[m.Text] == nil {
 		n.texts = append(n.texts, m.Text)
@@ -442,7 +438,7 @@ func (b *noteBook) finish(rows []*Row) []Note {
 	}
 	for _, code := range b.order {
 		n := b.byCode[code]
-		note := Note{Number: len(notes) + 1, Code: code, Remedy: n.remedy}
+		note := Note{Number: len(notes) + 1, Code: code, Remedy: strings.Join(n.remedies, "; ")}
 		for i, text := range n.texts {
 			if i == noteLines && len(n.texts) > noteLines+1 {
 				note.Lines = append(note.Lines, fmt.Sprintf("and %d more", len(n.texts)-noteLines))

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +69,43 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestRoleLatency: the latency of a role named write or read is that of its events, since what a transaction costs is in
+// its BEGIN, XA and COMMIT; the rates stay those of statements.
+func TestRoleLatency(t *testing.T) {
+	value := func(c Cell, name string) string {
+		m, _ := MetricByName(name)
+		if v, ok := m.Value(&c); ok {
+			return fmt.Sprint(v)
+		}
+		return "–"
+	}
+	xa := cellAt(1)
+	xa.Outcome.Roles = []Role{
+		{Name: "write", Clients: 4, Events: 4000, Latency: Latency{Count: 4000, Mean: 30, P95: 70}},
+		{Name: "read", Clients: 4, Events: 10000, Latency: Latency{Count: 10000, Mean: 5, P95: 9}},
+	}
+	stuck := cellAt(1) // no event of the role was finished, though its statements were
+	stuck.Outcome.Roles = []Role{{Name: "write", Clients: 4}, {Name: "read"}}
+	update := cellAt(1)
+	update.Outcome.Roles = []Role{{Name: "update", Clients: 8, Latency: Latency{Count: 1, P95: 99}}}
+	unnamed := cellAt(1)
+	unnamed.Outcome.Roles = []Role{{Clients: 8, Latency: Latency{Count: 1, P95: 99}}}
+	for name, tt := range map[string]struct {
+		cell                             Cell
+		writeP95, writeMean, reads, read string
+	}{
+		"roles":                  {xa, "70", "30", "1000", "9"},
+		"no event of the role":   {stuck, "–", "–", "1000", "8"},
+		"roles of other names":   {update, "12", "6", "1000", "8"},
+		"a workload without any": {unnamed, "12", "6", "1000", "8"},
+	} {
+		got := []string{value(tt.cell, "write_p95"), value(tt.cell, "write_mean"), value(tt.cell, "reads"), value(tt.cell, "read_p95")}
+		if want := []string{tt.writeP95, tt.writeMean, tt.reads, tt.read}; !slices.Equal(got, want) {
+			t.Errorf("%s: write_p95, write_mean, reads and read_p95 are %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	codes := func(change func(*Cell)) string {
 		c := cellAt(1)
@@ -96,14 +134,54 @@ func TestCheck(t *testing.T) {
 		"one role of two": {func(c *Cell) {
 			c.Outcome.Roles = []Role{{Name: "read", Clients: 4, Events: 1000, Latency: Latency{Mean: 40}}, {Name: "write", Clients: 4, Events: 1000, Latency: Latency{Mean: 50}}}
 		}, MarkLittle},
-		"errors":                            {func(c *Cell) { c.Outcome.Errors = []ErrorCount{{Code: 1105, Count: 1}} }, MarkErrors},
-		"reads met nothing":                 {func(c *Cell) { c.Outcome.Statements[Read] = Statements{Count: 5} }, MarkNoRows},
-		"no reads":                          {func(c *Cell) { delete(c.Outcome.Statements, Read) }, ""},
-		"interrupted":                       {func(c *Cell) { c.Status = Partial }, MarkPartial},
+		"errors":            {func(c *Cell) { c.Outcome.Errors = []ErrorCount{{Code: 1105, Count: 1}} }, MarkErrors},
+		"reads met nothing": {func(c *Cell) { c.Outcome.Statements[Read] = Statements{Count: 5} }, MarkNoRows},
+		"no reads":          {func(c *Cell) { delete(c.Outcome.Statements, Read) }, ""},
+		"interrupted":       {func(c *Cell) { c.Status = Partial }, MarkPartial},
+		"many restarts":     {func(c *Cell) { c.Outcome.Restarts = []ErrorCount{{Code: 1213, Count: 6}, {Code: 1205, Count: 4}} }, MarkRestarts},
+		"few restarts":      {func(c *Cell) { c.Outcome.Restarts = []ErrorCount{{Code: 1213, Count: 9}} }, ""},
+		"nothing but restarts": {func(c *Cell) {
+			c.Outcome.Events, c.Outcome.Restarts = 0, []ErrorCount{{Code: 1213, Count: 1}}
+		}, MarkRestarts},
+		"a stall at the end":                {func(c *Cell) { c.Outcome.Unfinished, c.Outcome.LongestUnfinished = 4, 6900 }, MarkUnfinished},
+		"half as long was counted":          {func(c *Cell) { c.Outcome.Unfinished, c.Outcome.LongestUnfinished = 4, 799 }, ""}, // the longest took 400
+		"short, though the longest":         {func(c *Cell) { c.Outcome.Latency.Max, c.Outcome.LongestUnfinished = 1, 99 }, ""},
+		"hung from the beginning on":        {func(c *Cell) { c.Outcome = Outcome{Clients: 8, Elapsed: 10, Unfinished: 8, LongestUnfinished: 10_000} }, MarkUnfinished},
 		"failed before anything came of it": {func(c *Cell) { c.Status, c.Outcome = Failed, Outcome{} }, MarkFailed},
 	} {
 		if got := codes(tt.change); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// TestMarksSayWhatToDo holds the texts of some marks against what a reader has to know.
+func TestMarksSayWhatToDo(t *testing.T) {
+	text := func(change func(*Cell)) string {
+		c := cellAt(1)
+		change(&c)
+		var list []string
+		for _, m := range Check(&c) {
+			list = append(list, m.Text+" → "+m.Remedy)
+		}
+		return strings.Join(list, "\n")
+	}
+	for want, change := range map[string]func(*Cell){
+		"4 events were under way at the end, the longest for 6.9 s: they are in no latency → a longer duration counts them; the series of the cell shows since when nothing came": func(c *Cell) {
+			c.Outcome.Unfinished, c.Outcome.LongestUnfinished = 4, 6900
+		},
+		"1 event was under way at the end, for at least 30 s: it is in no latency → a longer duration counts them; the series of the cell shows since when nothing came": func(c *Cell) {
+			c.Outcome.Unfinished, c.Outcome.Cut, c.Outcome.LongestUnfinished = 1, 1, 30_000
+		},
+		"25 restarts on 1000 events (2.5 %), their time is in the latency: 24 × error 1062 of a write, rows of an earlier run are in the way; 1 × connection lost of a write → " +
+			"prepare the tables anew before the run step": func(c *Cell) {
+			c.Outcome.Restarts = []ErrorCount{{Code: 1062, Class: Write, Count: 24}, {Class: Write, Count: 1}}
+		},
+		"interrupted after 10 s: only what was measured until then → run the plan again": func(c *Cell) { c.Status = Partial },
+		"ended by an error: no server → put the cause right and run the plan again":      func(c *Cell) { c.Status, c.Error = Failed, "no server" },
+	} {
+		if got := text(change); got != want {
+			t.Errorf("%s\nwant: %s", got, want)
 		}
 	}
 }
@@ -164,6 +242,82 @@ func TestChange(t *testing.T) {
 		if ok != tt.ok || c.Tested != tt.tested || claim != tt.claim || c.Significant != (claim != "") {
 			t.Errorf("%s: %+v, %v", tt.name, c, ok)
 		}
+	}
+}
+
+// TestSmallestP: whether so many repeats can tell anything is exact, also where the sides differ, and the test agrees.
+func TestSmallestP(t *testing.T) {
+	for _, tt := range []struct {
+		n, m int
+		want bool
+	}{{1, 1, false}, {1, 39, false}, {2, 2, false}, {2, 7, false}, {2, 8, true}, {3, 3, false}, {3, 4, false}, {3, 5, true}, {3, 6, true},
+		{TestRepeats - 1, TestRepeats - 1, false}, {TestRepeats, TestRepeats, true}, {6, 6, true}} {
+		var low, high []float64
+		for i := range tt.n {
+			low = append(low, float64(i+1))
+		}
+		for i := range tt.m {
+			high = append(high, float64(i+100))
+		}
+		for _, sides := range [][2][]float64{{low, high}, {high, low}} {
+			c, _ := ChangeOf(Summarize(sides[0]), Summarize(sides[1]), Higher)
+			if c.Decidable != tt.want || c.Tested && c.Significant != tt.want {
+				t.Errorf("%d and %d: %+v, want %v", tt.n, tt.m, c, tt.want)
+			}
+			if p := smallestP(tt.n, tt.m); c.Tested && math.Abs(p-c.P) > 1e-12 {
+				t.Errorf("%d and %d: the smallest p is %v, the test gives %v", tt.n, tt.m, p, c.P)
+			}
+		}
+	}
+}
+
+// TestRepeatsNote: the footnote about the repeats is true of the differences above it.
+func TestRepeatsNote(t *testing.T) {
+	for _, tt := range []struct {
+		repeats []int // of each row; the first is the baseline
+		want    []string
+	}{
+		{[]int{1, 1}, []string{MarkNoRepeats + " without repeats"}},
+		{[]int{1, 6}, []string{MarkNoRepeats + " without repeats"}},
+		{[]int{3, 3}, []string{MarkFewRepeats + " ?: 3+3 repeats cannot tell"}},
+		{[]int{3, 2, 1}, []string{MarkFewRepeats + " ?: 2+3, 1+3 repeats cannot tell"}},
+		{[]int{1, 3, 1}, []string{MarkNoRepeats + " without repeats"}},
+		{[]int{6, 3}, []string{MarkFewRepeats + " too few for a 95 % interval", MarkChance + " tested"}},
+		{[]int{4, 4}, []string{MarkFewRepeats + " (as few as 4)", MarkChance + " tested"}},
+		{[]int{6, 6, 2}, []string{MarkFewRepeats + " ?: 2+6 repeats cannot tell", MarkChance + " Of the 1 "}},
+		{[]int{6, 6}, []string{MarkChance + " ~ is not significant"}},
+	} {
+		var cells []Cell
+		for row, n := range tt.repeats {
+			for repeat := range n {
+				c := cellAt(len(cells)+1, Label{"config", fmt.Sprint(row)})
+				c.Repeat = repeat + 1
+				cells = append(cells, c)
+			}
+		}
+		r := NewReport("x", &Run{Report: Settings{Metrics: []string{"tps"}}}, cells, nil)
+		if len(r.Notes) != len(tt.want) {
+			t.Errorf("%v: %+v", tt.repeats, r.Notes)
+			continue
+		}
+		for i, want := range tt.want {
+			code, text, _ := strings.Cut(want, " ")
+			if n := r.Notes[i]; n.Code != code || !strings.Contains(n.Lines[0], text) {
+				t.Errorf("%v: %s %s; want %s", tt.repeats, n.Code, n.Lines[0], want)
+			}
+		}
+	}
+}
+
+// TestRemediesOfOneNote: cells with different causes under one footnote get the remedies of all of them.
+func TestRemediesOfOneNote(t *testing.T) {
+	cells := []Cell{cellAt(1, Label{"config", "a"}), cellAt(2, Label{"config", "b"})}
+	cells[0].Outcome.Restarts = []ErrorCount{{Code: 1213, Class: Write, Count: 20}}
+	cells[1].Outcome.Restarts = []ErrorCount{{Code: 1062, Class: Write, Count: 20}}
+	r := NewReport("x", &Run{}, cells, nil)
+	i := slices.IndexFunc(r.Notes, func(n Note) bool { return n.Code == MarkRestarts })
+	if i < 0 || !strings.Contains(r.Notes[i].Remedy, "fewer clients") || !strings.Contains(r.Notes[i].Remedy, "prepare") || len(r.Notes[i].Lines) != 2 {
+		t.Errorf("%+v", r.Notes)
 	}
 }
 
@@ -251,6 +405,71 @@ func TestUnlike(t *testing.T) {
 	}
 }
 
+// TestMixedRoles: where tps adds up writing and reading clients, the differences of both stand beside it.
+func TestMixedRoles(t *testing.T) {
+	made := func(roles bool) []Cell {
+		cells := []Cell{cellAt(1, Label{"config", "a"}), cellAt(2, Label{"config", "b"})}
+		for i := range cells {
+			if roles {
+				l := Latency{Count: 1000, Mean: 40, P95: 80}
+				cells[i].Outcome.Roles = []Role{{Name: "write", Clients: 4, Events: 1000, Latency: l}, {Name: "read", Clients: 4, Events: 1000, Latency: l}}
+			}
+		}
+		return cells
+	}
+	for _, tt := range []struct {
+		roles             bool
+		changes, compared string
+	}{
+		{true, "tps writes reads write_p95 read_p95", "tps writes reads write_p95 read_p95"},
+		{false, "tps p95", "tps p95"},
+	} {
+		cells := made(tt.roles)
+		if got := strings.Join(NewReport("x", &Run{}, cells, nil).Changes, " "); got != tt.changes {
+			t.Errorf("changes: %s, want %s", got, tt.changes)
+		}
+		c, err := Compare([]Recorded{{Run: &Run{}, Cells: cells}, {Run: &Run{}, Cells: made(tt.roles)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(c.Metrics, " "); got != tt.compared {
+			t.Errorf("compared: %s, want %s", got, tt.compared)
+		}
+	}
+}
+
+// TestNoiseIsNoDifference: seeds, which are drawn for each run, are not listed; servers are called by their addresses.
+func TestNoiseIsNoDifference(t *testing.T) {
+	server := func(address, database, binlog string) Server {
+		return Server{Endpoint: Endpoint{Address: address, Database: database}, Variables: map[string]string{"sync_binlog": binlog}}
+	}
+	run := func(seed string, binlog string) Recorded {
+		c := cellAt(1, Label{"clients", "1"})
+		c.Path, c.Options = []string{"", ""}, map[string]any{"seed": seed}
+		return Recorded{Run: &Run{Seed: uint64(len(seed)), Targets: []Server{
+			server("db:3306", "a", binlog), server("private server", "a", binlog), server("twice:1", "a", binlog), server("twice:1", "b", binlog),
+			server("same:1", "a", "0"), server("same:1", "a", binlog)}}, Cells: []Cell{c}}
+	}
+	old, next := run("7", "1"), run("77", "1000")
+	next.Cells = append(next.Cells, cellAt(2, Label{"clients", "4"}))
+	next.Cells[1].Path = []string{"", ""}
+	c, err := Compare([]Recorded{old, next})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range c.Differences {
+		got = append(got, d.What)
+	}
+	want := []string{"db:3306 variable sync_binlog", "private server variable sync_binlog", "twice:1/a variable sync_binlog", "twice:1/b variable sync_binlog", "same:1 (target 6) variable sync_binlog"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([][]string{{"clients=4"}, nil}, c.Missing); diff != "" {
+		t.Errorf("missing, of steps without names (-want +got):\n%s", diff)
+	}
+}
+
 func TestCompareRuns(t *testing.T) {
 	if _, err := Compare([]Recorded{{}}); err == nil {
 		t.Error("one run was compared with nothing")
@@ -315,6 +534,26 @@ func TestAssert(t *testing.T) {
 	} {
 		if err := CheckAssert(source); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", source, err, want)
+		}
+	}
+	nameless := cellAt(1)
+	nameless.Path, nameless.Outcome.Latency.P95, nameless.Outcome.Latency.Mean = []string{"", ""}, 0.123456789, 12345.678901
+	unlabelled := nameless
+	unlabelled.Path = []string{"config", "", "run"}
+	pathless := nameless
+	pathless.Labels = []Label{{"mix", "rw"}}
+	bare := nameless
+	bare.Workload = ""
+	for _, tt := range []struct {
+		cell Cell
+		want string
+	}{
+		{nameless, "oltp_read_write"}, {bare, "the cell"}, {unlabelled, "config/run"}, {pathless, "mix=rw"},
+	} {
+		failures, err := Assert([]Cell{tt.cell}, []string{"p95 + mean + events < 0"})
+		want := "p95 + mean + events < 0 does not hold for " + tt.want + ": p95 = 0.123457, mean = 12345.7, events = 1000"
+		if err != nil || len(failures) != 1 || failures[0].String() != want {
+			t.Errorf("%v, %v; want %s", failures, err, want)
 		}
 	}
 	same := []Cell{b, b}

@@ -25,11 +25,12 @@ const (
 type Run struct {
 	Version int `json:"v"`
 
-	Plan     string          `json:"plan"`      // its name
-	PlanFile string          `json:"plan_file"` // the file's name as given
-	PlanText string          `json:"plan_text"`
-	PlanHash string          `json:"plan_sha256"` // of PlanText, hexadecimal
-	Resolved json.RawMessage `json:"resolved,omitempty"`
+	Plan        string          `json:"plan"`                  // its name
+	Description string          `json:"description,omitempty"` // what it asks, in the plan's own words
+	PlanFile    string          `json:"plan_file"`             // the file's name as given
+	PlanText    string          `json:"plan_text"`
+	PlanHash    string          `json:"plan_sha256"` // of PlanText, hexadecimal
+	Resolved    json.RawMessage `json:"resolved,omitempty"`
 
 	Tool     Tool              `json:"tool"`
 	Host     Host              `json:"host"`

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// Repeats below which statistics have nothing to say: a 95 % interval of a median takes 6 samples, and a Mann-Whitney
-// U test at 0.05 takes 4 on each side.
+// Repeats below which statistics have nothing to say: a 95 % interval of a median takes 6 samples; a Mann-Whitney U test
+// at 0.05 takes 4 on each side, where both have as many.
 const (
 	IntervalRepeats = 6
 	TestRepeats     = 4
@@ -45,6 +45,7 @@ func (v Value) Spread() (float64, bool) {
 type Change struct {
 	Ratio       float64 `json:"ratio"`             // (value - baseline) / baseline: 0.12 is 12 % more
 	Tested      bool    `json:"tested"`            // by a Mann-Whitney U test; false without repeats on both sides
+	Decidable   bool    `json:"decidable"`         // there are enough repeats for a test to find any difference significant
 	P           float64 `json:"p,omitzero"`        // of the test
 	Significant bool    `json:"significant"`       // P < 0.05
 	Better      *bool   `json:"better,omitempty"`  // whether a significant difference is for the better; nil: no claim
@@ -69,7 +70,7 @@ func ChangeOf(baseline, value Value, better Direction) (Change, bool) {
 	if baseline.Center == 0 {
 		return Change{}, false
 	}
-	c := Change{Ratio: value.Center/baseline.Center - 1, Against: baseline.Center}
+	c := Change{Ratio: value.Center/baseline.Center - 1, Against: baseline.Center, Decidable: smallestP(len(baseline.Samples), len(value.Samples)) < alpha}
 	if len(baseline.Samples) < 2 || len(value.Samples) < 2 {
 		return c, true
 	}
@@ -80,6 +81,16 @@ func ChangeOf(baseline, value Value, better Direction) (Change, bool) {
 		c.Better = &good
 	}
 	return c, true
+}
+
+// smallestP is the smallest p that a two-sided Mann-Whitney U test of n and m samples can give: that of all of one side
+// being above all of the other, 2 of the C(n+m, n) orders in which they can come.
+func smallestP(n, m int) float64 {
+	p := 2.0
+	for i := 1; i <= n; i++ {
+		p *= float64(i) / float64(m+i)
+	}
+	return min(p, 1)
 }
 
 func newSample(values []float64) *benchmath.Sample {

@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -158,6 +158,10 @@ func (c *connection) temporary() bool {
 // warn tells of options that the server did not take as they were given: an axis of such a value is not what its label says.
 func (ts *targets) warn(server *localserver.Server) {
 	for _, w := range server.Warnings() {
+		if strings.HasPrefix(w, "Changed limits:") {
+			ts.log.Info("private server: " + w) // what the largest cell needs of connections was seen to when it started
+			continue
+		}
 		ts.note("private server: " + w)
 	}
 }

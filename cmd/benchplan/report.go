@@ -29,7 +29,7 @@ func reportCommand(t *terminal) *cobra.Command {
 		Use:   "report RUN",
 		Short: "Print the table of a run again",
 		Long: `report prints the table of an earlier run from its folder alone. RUN is a folder,
-<plan>/<time>, the name of a plan (its last run), or "last".`,
+<plan>/<time>, the name of a plan (its last run that is no rehearsal), or "last".`,
 		Example:           "  benchplan report last\n  benchplan report radon-benchyou --format csv",
 		Args:              oneRun,
 		ValidArgsFunction: completeRuns(&root),

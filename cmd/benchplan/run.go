@@ -149,7 +149,7 @@ func (f *runFlags) record(p *plan.Plan) (*results.Run, int64) {
 		}
 	}
 	return &results.Run{
-		Plan: p.Name, PlanFile: filepath.Base(p.Source.Name), PlanText: string(p.Source.Text), PlanHash: p.Hash(), Resolved: steps.Resolve(p),
+		Plan: p.Name, Description: p.Description, PlanFile: filepath.Base(p.Source.Name), PlanText: string(p.Source.Text), PlanHash: p.Hash(), Resolved: steps.Resolve(p),
 		Tool: toolVersion(), Host: thisHost(), Seed: uint64(seed), Settings: settings, Started: time.Now().UTC(),
 		Rehearsal: f.rehearse, Report: results.Settings(p.Report),
 	}, seed

@@ -38,7 +38,11 @@ func listRuns(t *terminal, entries []results.Entry) error {
 	table := plainTable(t)
 	table.Header([]string{"run", "status", "cells", "took", "size"})
 	for _, e := range entries {
-		row := []string{e.Name, string(e.Status), fmt.Sprintf("%d/%d", e.Complete, e.Planned), e.Elapsed.Round(time.Second).String(), sizeText(e.Size)}
+		status := string(e.Status)
+		if e.Rehearsal {
+			status += ", rehearsal"
+		}
+		row := []string{e.Name, status, fmt.Sprintf("%d/%d", e.Complete, e.Planned), e.Elapsed.Round(time.Second).String(), sizeText(e.Size)}
 		if e.Err != nil {
 			row = []string{e.Name, "unreadable: " + e.Err.Error(), "", "", sizeText(e.Size)}
 		}

@@ -43,6 +43,7 @@ type column struct {
 	head  []string // marks included
 	left  bool     // aligned to the left
 	rank  int      // the higher, the sooner it is left out; 0 never
+	group string   // columns of one group are left out together; empty: this one alone
 	part  part
 	cells []cell
 }
@@ -90,16 +91,24 @@ func reportGrid(r *results.Report) grid {
 		g.add(clientsColumn(rows))
 	}
 	if slices.ContainsFunc(rows, func(r *results.Row) bool { return r.Repeats > 1 }) {
-		g.add(textColumn("repeats", "n", 3, rows, func(r *results.Row) string { return strconv.Itoa(r.Repeats) }))
+		g.add(textColumn("repeats", "n", 5, rows, func(r *results.Row) string { return strconv.Itoa(r.Repeats) }))
 	}
 	for _, name := range r.Metrics {
 		m, _ := results.MetricByName(name)
-		g.add(valueColumn(m, rows, scaleFor(m, centers(m, rows))))
+		values := valueColumn(m, rows, scaleFor(m, centers(m, rows)))
+		if slices.Contains(r.Changes, name) && (name == "writes" || name == "reads") {
+			values.group = "rates"
+		}
+		g.add(values)
 		if name == "tps" || slices.Contains(r.Changes, name) {
 			g.add(spreadColumn(m, rows))
 		}
 		if slices.Contains(r.Changes, name) {
-			g.add(changeColumn(m, rows, true))
+			change := changeColumn(m, rows, true)
+			if change.group != "" {
+				change.rank = 4 // the rates themselves tell more
+			}
+			g.add(change)
 		}
 	}
 	g.hang(rows, "")
@@ -136,7 +145,11 @@ func compareGrid(c *results.Comparison) grid {
 		m, _ := results.MetricByName(name)
 		s := scaleFor(m, centers(m, slices.Concat(sides...)))
 		for n := range c.Runs {
-			g.add(runColumn(valueColumn(m, sides[n], s), n, fmt.Sprintf("#%d", n+1)))
+			values := runColumn(valueColumn(m, sides[n], s), n, fmt.Sprintf("#%d", n+1))
+			if name == "writes" || name == "reads" {
+				values.group = "rates" // of some of the runs they would be no comparison
+			}
+			g.add(values)
 		}
 		for n := 1; n < len(c.Runs) && m.Better != results.Neither; n++ {
 			g.add(runColumn(changeColumn(m, sides[n], false), n, fmt.Sprintf("#%d", n+1)))
@@ -243,7 +256,7 @@ func axisTellsClients(rows []*results.Row, axes []results.Axis) bool {
 }
 
 func clientsColumn(rows []*results.Row) column {
-	c := textColumn("clients", "clients", 4, rows, func(r *results.Row) string { return results.ClientsText(r.Clients) })
+	c := textColumn("clients", "clients", 6, rows, func(r *results.Row) string { return results.ClientsText(r.Clients) })
 	c.left = false
 	return c
 }
@@ -277,16 +290,21 @@ func valueColumn(m results.Metric, rows []*results.Row, s scale) column {
 	return c
 }
 
+// spreadText says what spreadColumn shows.
+const spreadText = "± is the larger half of the 95 % interval of the median, in percent of it; the interval need not lie evenly about the median."
+
+func isSpread(c column) bool { return strings.HasPrefix(c.id, "spread.") }
+
 // spreadColumn shows how far the 95 % interval of a median reaches.
 func spreadColumn(m results.Metric, rows []*results.Row) column {
 	c := column{id: "spread." + m.Name, title: "± " + m.Title, head: []string{"±"}, rank: 8, part: metricPart(m)}
 	if m.Name == "tps" {
-		c.rank = 3
+		c.rank = 5
 	}
 	for _, r := range rows {
 		text := ""
 		if spread, ok := r.Values[m.Name].Spread(); ok {
-			text = fmt.Sprintf("±%.1f %%", spread*100)
+			text = "±" + percentage(spread)
 		}
 		c.cells = append(c.cells, cell{text: text})
 	}
@@ -296,18 +314,39 @@ func spreadColumn(m results.Metric, rows []*results.Row) column {
 // changeColumn shows the differences to the baseline of each row.
 func changeColumn(m results.Metric, rows []*results.Row, sayBaseline bool) column {
 	c := column{id: "change." + m.Name, title: "Δ " + m.Title, part: metricPart(m), rank: 5}
-	if m.Name == "tps" {
+	switch m.Name {
+	case "tps":
 		c.rank = 1
+	case "writes", "reads":
+		c.rank, c.group = 2, "change of rates"
 	}
-	if class, name, ok := strings.Cut(m.Title, " "); ok {
+	class, name, ok := strings.Cut(m.Title, " ")
+	switch {
+	case ok:
 		c.head = []string{"Δ " + class, name}
-	} else {
+	case len(m.Title) > len("tps"):
+		c.head = []string{"Δ", m.Title}
+	default:
 		c.head = []string{"Δ " + m.Title}
 	}
 	for _, r := range rows {
 		c.cells = append(c.cells, changeCell(m, r, sayBaseline))
 	}
+	c.alignDoubts()
 	return c
+}
+
+// alignDoubts keeps percentages in line where some end in a ? and others do not.
+func (c *column) alignDoubts() {
+	doubtful := func(c cell) bool { return strings.HasSuffix(c.text, doubt) }
+	if !slices.ContainsFunc(c.cells, doubtful) {
+		return
+	}
+	for i := range c.cells {
+		if !doubtful(c.cells[i]) {
+			c.cells[i].text += strings.Repeat(" ", len(doubt))
+		}
+	}
 }
 
 func changeCell(m results.Metric, r *results.Row, sayBaseline bool) cell {

@@ -9,7 +9,7 @@ import (
 
 // JSON writes a report as one JSON document. Its schema is results.Report: "v" is its version, "kind" is "report";
 // sections[].rows[] hold an identity each, with values.<metric> {center, interval {lo, hi}, samples} and, against the row
-// whose key is baseline, changes.<metric> {ratio, tested, p, significant, better, against}. Times are RFC 3339, latencies
+// whose key is baseline, changes.<metric> {ratio, tested, decidable, p, significant, better, against}. Times are RFC 3339, latencies
 // milliseconds, ratios fractions. A metric that does not apply to a row is missing there.
 func JSON(w io.Writer, r *results.Report, _ Options) error { return writeJSON(w, r) }
 

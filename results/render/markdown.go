@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"benchplan/results"
@@ -65,12 +66,15 @@ func markdownGrid(b *strings.Builder, g grid) {
 	})
 	for row := range g.rows {
 		line(func(c *column) string {
-			text := escape(c.cells[row].text)
+			text := escape(strings.TrimSpace(c.cells[row].text))
 			if notes := noteText(c.cells[row].notes); notes != "" {
 				text += " " + escape(notes)
 			}
 			return text
 		})
+	}
+	if slices.ContainsFunc(columns, isSpread) {
+		b.WriteString("\n" + escape(spreadText) + "\n")
 	}
 }
 

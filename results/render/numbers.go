@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,12 +18,15 @@ const none = "–"
 type scale struct {
 	unit     string
 	divide   float64
-	decimals int  // -1: four significant digits
+	decimals int
+	rate     bool // two decimals below 10, whatever the others have
 	plain    bool // four significant digits, without the zeros at their end
 }
 
 // scaleFor chooses one unit and precision for a column: rates lose their decimal where one of them reaches 1000, and
-// latencies turn into seconds where all of them are 10 s and more.
+// latencies turn into seconds where all of them are 10 s and more. Times have as many decimals as give their median four
+// significant digits, one more where the smallest needs it to have two, and no more than three (µs), four where the median
+// is below 0.1.
 func scaleFor(m results.Metric, values []float64) scale {
 	low, high := math.Inf(1), 0.0
 	for _, v := range values {
@@ -31,18 +35,47 @@ func scaleFor(m results.Metric, values []float64) scale {
 	switch m.Unit {
 	case "1/s":
 		if high >= 1000 {
-			return scale{divide: 1}
+			return scale{divide: 1, rate: true}
 		}
-		return scale{divide: 1, decimals: 1}
+		return scale{divide: 1, decimals: 1, rate: true}
 	case "ms":
 		if low >= 10_000 && len(values) > 0 {
-			return scale{unit: "s", divide: 1000, decimals: -1}
+			return scale{unit: "s", divide: 1000, decimals: timeDecimals(values, 1000)}
 		}
-		return scale{unit: "ms", divide: 1, decimals: -1}
+		return scale{unit: "ms", divide: 1, decimals: timeDecimals(values, 1)}
 	case "s":
-		return scale{unit: "s", divide: 1, decimals: -1}
+		return scale{unit: "s", divide: 1, decimals: timeDecimals(values, 1)}
 	}
 	return scale{divide: 1, plain: true}
+}
+
+// timeDecimals chooses the decimals of a column of times.
+func timeDecimals(values []float64, divide float64) int {
+	var sorted []float64
+	for _, v := range values {
+		if v > 0 {
+			sorted = append(sorted, v/divide)
+		}
+	}
+	if sorted == nil {
+		return 0
+	}
+	slices.Sort(sorted)
+	smallest, median := sorted[0], sorted[len(sorted)/2]
+	most := 3
+	if median < 0.1 {
+		most = 4
+	}
+	decimals := decimalsFor(median, 4)
+	if decimalsFor(smallest, 2) > decimals {
+		decimals++
+	}
+	return min(decimals, most)
+}
+
+// decimalsFor is how many decimals give a number above 0 so many significant digits.
+func decimalsFor(v float64, digits int) int {
+	return max(0, digits-1-int(math.Floor(math.Log10(v))))
 }
 
 func (s scale) format(v float64) string {
@@ -54,12 +87,10 @@ func (s scale) format(v float64) string {
 			text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 		}
 		return thousands(text)
-	case s.decimals >= 0 && v != 0 && math.Abs(v) < 10:
+	case s.rate && v != 0 && math.Abs(v) < 10:
 		return strconv.FormatFloat(v, 'f', 2, 64)
-	case s.decimals >= 0:
-		return thousands(strconv.FormatFloat(v, 'f', s.decimals, 64))
 	}
-	return thousands(strconv.FormatFloat(v, 'f', significantDecimals(v), 64))
+	return thousands(strconv.FormatFloat(v, 'f', s.decimals, 64))
 }
 
 // significantDecimals gives four significant digits, but no more than four decimals: below is noise.
@@ -97,19 +128,35 @@ func thousands(text string) string {
 
 // percent writes a change; the sign is that of the figure, whatever is better.
 func percent(ratio float64) string {
-	if p := ratio * 100; math.Abs(p) < 1000 {
-		text := fmt.Sprintf("%+.1f %%", p)
-		if text == "+0.0 %" || text == "-0.0 %" {
-			return "0.0 %"
-		}
+	text := percentage(math.Abs(ratio))
+	switch {
+	case text == "0.0 %":
 		return text
+	case ratio < 0:
+		return "-" + text
 	}
-	return fmt.Sprintf("%+.0f %%", ratio*100)
+	return "+" + text
 }
 
-// changeText writes a change, or ~ where a test found that it may be chance.
+// percentage writes a fraction that is not negative: with one decimal below 100 %, with none from there on.
+func percentage(fraction float64) string {
+	p := fraction * 100
+	if p < 99.95 {
+		return fmt.Sprintf("%.1f %%", p)
+	}
+	return thousands(fmt.Sprintf("%.0f", p)) + " %"
+}
+
+// doubt follows a change of which no test could have said whether it is noise.
+const doubt = "?"
+
+// changeText writes a change: as it is where it is significant, with a ? where the repeats are too few to tell, and as ~
+// where a test found that it may be chance.
 func changeText(c results.Change) string {
-	if c.Tested && !c.Significant {
+	switch {
+	case !c.Decidable:
+		return percent(c.Ratio) + doubt
+	case !c.Significant:
 		return "~"
 	}
 	return percent(c.Ratio)

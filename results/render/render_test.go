@@ -41,7 +41,7 @@ func reports() map[string]*results.Report {
 
 // TestGolden holds each format against what it is meant to look like.
 func TestGolden(t *testing.T) {
-	widths := map[string]int{"80": 80, "120": 120, "200": 200}
+	widths := map[string]int{"80": 80, "120": 120, "160": 160, "200": 200}
 	for name, r := range reports() {
 		for file, width := range widths {
 			golden(t, name+"."+file+".txt", func(b *bytes.Buffer) error { return Table(b, r, Options{Width: width}) })
@@ -139,6 +139,48 @@ func TestOwnColumns(t *testing.T) {
 	}
 }
 
+// TestDescription: what a plan says about itself stands under its name, on one line and harmless.
+func TestDescription(t *testing.T) {
+	run, cells := oltpRun()
+	run.Description = "Does\n  it *cost* anything? \x1b[31m " + strings.Repeat("word ", 30)
+	r := report(run, cells)
+	var table, markdown, document bytes.Buffer
+	for _, err := range []error{Table(&table, r, Options{Width: 80}), Markdown(&markdown, r, Options{}), JSON(&document, r, Options{})} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkWidth(t, "description", table.String(), 80)
+	lines := strings.Split(table.String(), "\n")
+	if !strings.HasPrefix(lines[1], `Does it *cost* anything? \x1b[31m word`) || !strings.HasPrefix(lines[2], "  word") {
+		t.Errorf("%q", lines[:4])
+	}
+	if want := "\n\nDoes it \\*cost\\* anything? "; !strings.Contains(markdown.String(), want) {
+		t.Errorf("no %q in %s", want, markdown.String())
+	}
+	var back results.Report
+	if err := json.Unmarshal(document.Bytes(), &back); err != nil || back.Run.Description != run.Description {
+		t.Errorf("%q, %v", back.Run.Description, err)
+	}
+}
+
+// TestSpreadIsExplained wherever it is shown, and nowhere else.
+func TestSpreadIsExplained(t *testing.T) {
+	const text = "± is the larger half of the 95 % interval"
+	for name, r := range reports() {
+		for _, width := range []int{80, 120, 200, 0} {
+			var b bytes.Buffer
+			if err := Table(&b, r, Options{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			table, _, _ := strings.Cut(b.String(), "Left out")
+			if shown, explained := strings.Contains(table, "±0") || strings.Contains(table, "±1"), strings.Contains(b.String(), text); shown != explained {
+				t.Errorf("%s at %d columns: shown %v, explained %v", name, width, shown, explained)
+			}
+		}
+	}
+}
+
 // TestColor: a significant difference is coloured by what is better, one without a claim is not, and colours do not
 // move anything.
 func TestColor(t *testing.T) {
@@ -223,7 +265,13 @@ func TestNumbers(t *testing.T) {
 		{tps, []float64{508.25, 1893}, "508 1,893"},
 		{tps, []float64{0.05, 0}, "0.05 0.0"},
 		{tps, []float64{1234567.8}, "1,234,568"},
-		{ms, []float64{0.0451, 9.9994, 33.808, 120.44, 1385.86}, "0.0451 9.999 33.81 120.4 1,386"},
+		{ms, []float64{0.6646, 1.058, 18.68}, "0.665 1.058 18.680"},
+		{ms, []float64{9.9994, 33.808, 120.44, 1385.86, 15.2}, "10.00 33.81 120.44 1,385.86 15.20"},
+		{ms, []float64{71.44, 265.6, 294.1}, "71.4 265.6 294.1"},
+		{ms, []float64{0.9, 1385.86, 6936.7}, "0.9 1,385.9 6,936.7"},
+		{ms, []float64{0.0451, 0.0512}, "0.0451 0.0512"},
+		{ms, []float64{0, 1385.86}, "0 1,386"},
+		{ms, []float64{0}, "0"},
 		{ms, []float64{12345, 60000}, "12.35 60.00"},
 		{rows, []float64{0, 1, 30.714285, 0.5}, "0 1 30.71 0.5"},
 	} {
@@ -236,7 +284,7 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%v: %s, want %s", tt.values, strings.Join(got, " "), tt.want)
 		}
 	}
-	for ratio, want := range map[float64]string{0.123: "+12.3 %", -0.0801: "-8.0 %", 0.0001: "0.0 %", 25: "+2500 %"} {
+	for ratio, want := range map[float64]string{0.123: "+12.3 %", -0.0801: "-8.0 %", 0.0001: "0.0 %", -0.0001: "0.0 %", 0.9994: "+99.9 %", 0.9996: "+100 %", 1.5: "+150 %", 25: "+2,500 %"} {
 		if got := percent(ratio); got != want {
 			t.Errorf("%v: %s, want %s", ratio, got, want)
 		}

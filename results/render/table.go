@@ -69,6 +69,9 @@ func writeGrid(b *bytes.Buffer, g grid, o Options) error {
 			return err
 		}
 	}
+	if slices.ContainsFunc(slices.Concat(parts...), isSpread) {
+		writeWrapped(b, o.Width, spreadText, "  ")
+	}
 	if len(dropped) > 0 {
 		writeWrapped(b, o.Width, "Left out for want of width: "+strings.Join(dropped, ", ")+".", "  ")
 	}
@@ -142,7 +145,8 @@ func fit(columns []column, width int) []column {
 		if worst < 0 {
 			return shorten(kept, width)
 		}
-		kept = slices.Delete(kept, worst, worst+1)
+		gone := kept[worst]
+		kept = slices.DeleteFunc(kept, func(c column) bool { return c.id == gone.id || c.group != "" && c.group == gone.group })
 	}
 	return kept
 }

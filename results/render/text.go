@@ -27,6 +27,10 @@ func reportHeading(r *results.Report, ink ink) []string {
 	for _, t := range h.Targets {
 		first = append(first, printable(t))
 	}
+	lines := []string{strings.Join(first, " · ")}
+	if about := strings.Join(strings.Fields(h.Description), " "); about != "" {
+		lines = append(lines, printable(about))
+	}
 	second := []string{cellsText(h)}
 	for _, l := range r.Constant {
 		second = append(second, printable(l.Name+"="+l.Value))
@@ -34,7 +38,7 @@ func reportHeading(r *results.Report, ink ink) []string {
 	if len(r.Changes) > 0 {
 		second = append(second, "baseline "+labelsText(r.Baseline))
 	}
-	lines := []string{strings.Join(first, " · "), strings.Join(second, " · ")}
+	lines = append(lines, strings.Join(second, " · "))
 	if doubt := statusText(h); doubt != "" {
 		lines = append(lines, ink.bold(doubt))
 	}
@@ -45,6 +49,9 @@ func compareHeading(c *results.Comparison, ink ink) []string {
 	var lines []string
 	for n, h := range c.Runs {
 		parts := []string{fmt.Sprintf("#%d %s", n+1, ink.bold(printable(h.Name)))}
+		if n == 0 {
+			parts[0] += " (baseline of every Δ)"
+		}
 		for _, t := range h.Targets {
 			parts = append(parts, printable(t))
 		}

@@ -249,6 +249,9 @@ func TestInterruptCutsWhatHangs(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) || out.Stopped != results.ByInterrupt {
 		t.Errorf("error %v, stopped by %s", err, out.Stopped)
 	}
+	if out.LongestUnfinished < 500 {
+		t.Errorf("the longest event that was cut took %v ms", out.LongestUnfinished)
+	}
 	if out.Cut != 3 || out.Unfinished != 3 || time.Since(began) > 15*time.Second {
 		t.Errorf("%d cut, %d unfinished, returned after %s", out.Cut, out.Unfinished, time.Since(began))
 	}
@@ -293,6 +296,33 @@ func TestEventsUnderWayAtTheEndAreLeftOut(t *testing.T) {
 	}
 	if out.Events != 5 || out.Unfinished != 5 || out.Cut != 0 || out.Elapsed != 1 {
 		t.Errorf("%d events, %d unfinished, %d cut, %v s", out.Events, out.Unfinished, out.Cut, out.Elapsed)
+	}
+	if out.LongestUnfinished < 690 || out.LongestUnfinished > 5000 {
+		t.Errorf("the longest of them took %v ms", out.LongestUnfinished)
+	}
+}
+
+// TestAStallAtTheEndIsInTheOutcome: one client hangs from the middle of the cell until after its end, the others go on.
+func TestAStallAtTheEndIsInTheOutcome(t *testing.T) {
+	t.Parallel()
+	d := testdb.Shared(t)
+	w := load{event: func(index int, _ *rand.Rand) []engine.Statement {
+		sleep := "SELECT SLEEP(0.01)"
+		if index == 0 {
+			sleep = "SELECT SLEEP(2)"
+		}
+		return []engine.Statement{plain(sleep, results.Read)}
+	}}
+	out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Clients: clients(3), Duration: second}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.LongestUnfinished < 1990 || out.LongestUnfinished > 10_000 || out.Unfinished < 1 || out.Latency.Max > 900 {
+		t.Errorf("%d unfinished, the longest for %v ms; the longest counted took %v ms", out.Unfinished, out.LongestUnfinished, out.Latency.Max)
+	}
+	marks := results.Check(&results.Cell{Status: results.Complete, Outcome: out})
+	if !slices.ContainsFunc(marks, func(m results.Mark) bool { return m.Code == results.MarkUnfinished }) {
+		t.Errorf("no mark says so: %+v", marks)
 	}
 }
 

@@ -107,7 +107,7 @@ func (r *runner) disconnect() {
 func (r *runner) drive(ended context.Context) {
 	defer r.over.Store(true)
 	defer r.disconnect()
-	defer r.session.abandon()
+	defer func() { r.session.abandon(r.clock.now()) }()
 	for next := r.session.begin(r.clock.now()); next != stop; {
 		switch next {
 		case execute:

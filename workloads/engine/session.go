@@ -145,7 +145,7 @@ func (s *session) count(now, rows, affected int64) {
 	}
 	if now >= s.cell.end.Load() {
 		if s.statement.Last {
-			s.putUnfinished()
+			s.putUnfinished(now)
 		}
 		return
 	}
@@ -167,12 +167,13 @@ func (s *session) count(now, rows, affected int64) {
 	}
 }
 
-// putUnfinished puts down an event that was under way when the time was up.
-func (s *session) putUnfinished() {
+// putUnfinished puts down an event that was under way when the time was up, and has ended or been given up now.
+func (s *session) putUnfinished(now int64) {
 	sh := s.shard
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.unfinished++
+	sh.longestUnfinished = max(sh.longestUnfinished, now-s.eventStart)
 	sh.uncounted[s.role] += max(0, s.cell.end.Load()-max(s.eventStart, s.cell.start))
 }
 
@@ -303,10 +304,10 @@ func (s *session) text() string {
 }
 
 // abandon reports that nobody drives the session any more. An event under way is unfinished then.
-func (s *session) abandon() {
+func (s *session) abandon(now int64) {
 	if !s.open {
 		return
 	}
 	s.open = false
-	s.putUnfinished()
+	s.putUnfinished(now)
 }

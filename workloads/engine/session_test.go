@@ -38,7 +38,7 @@ func TestWhatEndsWithinTheMeasuredPartCounts(t *testing.T) {
 	if step != stop {
 		t.Errorf("goes on after the end: %d", step)
 	}
-	s.abandon()
+	s.abandon(230 * ms)
 	// Of four events, the one from 50 to 120 counts, the one from 190 to 230 does not.
 	h := s.shard.roles[0]
 	if h.TotalCount() != 2 || s.shard.unfinished != 1 || client.done != 4 {
@@ -49,6 +49,27 @@ func TestWhatEndsWithinTheMeasuredPartCounts(t *testing.T) {
 	}
 	if s.shard.warm.events != 1 || s.shard.classes[1].affected != 2 {
 		t.Errorf("%d in the warm-up, %d affected", s.shard.warm.events, s.shard.classes[1].affected)
+	}
+}
+
+func TestTheLongestUnfinishedEventIsKept(t *testing.T) {
+	s, _ := newSession(100*ms, 200*ms, 0)
+	s.begin(50 * ms)
+	s.answered(190*ms, 0, 1)
+	s.answered(500*ms, 0, 1) // began at 190
+	hung, _ := newSession(100*ms, 200*ms, 0)
+	hung.shard = s.shard
+	hung.begin(60 * ms) // in the warm-up
+	hung.abandon(900 * ms)
+	away, _ := newSession(100*ms, 200*ms, 0)
+	away.shard = s.shard
+	away.begin(150 * ms)
+	if step := away.failed(300*ms, fault{lost: true}); step != stop {
+		t.Fatalf("step %d", step)
+	}
+	away.abandon(300 * ms)
+	if s.shard.unfinished != 3 || s.shard.longestUnfinished != 840*ms {
+		t.Errorf("%d unfinished, the longest for %d ms", s.shard.unfinished, s.shard.longestUnfinished/ms)
 	}
 }
 

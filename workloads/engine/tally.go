@@ -58,11 +58,13 @@ type shard struct {
 	reconnects int64
 	away       time.Duration // from losing connections to having them again
 	unfinished int64
-	uncounted  []int64  // client-nanoseconds by role, see results.Role
-	lastEnd    int64    // when the last counted event ended
-	warm       *span    // of the warm-up, for the observer alone
-	current    *span    // of the second under way
-	_          [8]int64 // keeps the next shard's mutex off this cache line
+	// longestUnfinished is how long the longest of them took until it ended or was given up, nanoseconds.
+	longestUnfinished int64
+	uncounted         []int64  // client-nanoseconds by role, see results.Role
+	lastEnd           int64    // when the last counted event ended
+	warm              *span    // of the warm-up, for the observer alone
+	current           *span    // of the second under way
+	_                 [8]int64 // keeps the next shard's mutex off this cache line
 }
 
 type classTally struct {
@@ -223,6 +225,7 @@ func (t *tally) fill(out *results.Outcome, clients []RoleClients) {
 		out.Histograms[string(class)] = h
 	}
 	errors, restarts := problems{}, problems{}
+	var longest int64
 	for _, s := range t.shards {
 		for _, e := range s.errors {
 			errors.merge(*e)
@@ -233,7 +236,9 @@ func (t *tally) fill(out *results.Outcome, clients []RoleClients) {
 		out.Reconnects += s.reconnects
 		out.ReconnectTime += s.away.Seconds()
 		out.Unfinished += s.unfinished
+		longest = max(longest, s.longestUnfinished)
 	}
+	out.LongestUnfinished = float64(longest) / 1e6
 	out.Errors, out.Restarts = errors.list(), restarts.list()
 }
 
