@@ -28,13 +28,14 @@ var others = map[string]string{
 
 // didYouMean gives `, did you mean "x"?` for a word close to one of those that are known, or known under another tool's name; else nothing.
 func didYouMean(word string, known []string) string {
-	if s := suggestion(word, known); s != "" {
+	if s := Suggest(word, known); s != "" {
 		return `; did you mean "` + s + `"?`
 	}
 	return ""
 }
 
-func suggestion(word string, known []string) string {
+// Suggest gives the known word that was meant by a mistyped one, or by another tool's name for it; empty where none is close.
+func Suggest(word string, known []string) string {
 	snake := strings.ToLower(strings.ReplaceAll(word, "-", "_"))
 	if slices.Contains(known, snake) {
 		return snake

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"benchplan/plan"
+
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/vm"
@@ -206,47 +208,8 @@ func (a *assertion) run(c *Cell) (holds bool, values []Figure, applies bool, err
 
 func unknownName(name string) string {
 	names := append(metricNames(), "labels")
-	if near := nearest(name, names); near != "" {
+	if near := plan.Suggest(name, names); near != "" {
 		return fmt.Sprintf("there is no metric %q; did you mean %q?", name, near)
 	}
 	return fmt.Sprintf("there is no metric %q: there are %s", name, strings.Join(names, ", "))
-}
-
-// CheckMetric tells whether there is a metric of that name, and if not, which one may have been meant.
-func CheckMetric(name string) error {
-	if _, ok := MetricByName(name); ok {
-		return nil
-	}
-	return fmt.Errorf("%s", unknownName(name))
-}
-
-// nearest gives the name that is closest to a mistyped one, if any is close.
-func nearest(word string, names []string) string {
-	best, limit := "", 1+len(word)/3
-	for _, n := range names {
-		if d := editDistance(word, n); d <= limit && (best == "" || d < editDistance(word, best)) {
-			best = n
-		}
-	}
-	return best
-}
-
-// editDistance counts the letters to insert, delete and replace (Levenshtein).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

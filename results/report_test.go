@@ -562,7 +562,7 @@ func TestAssert(t *testing.T) {
 	if len(failures) != 2 || !strings.HasSuffix(failures[1].Cell, "repeat 2") {
 		t.Errorf("repeats are not told apart: %v", failures)
 	}
-	if err := CheckMetric("tsp"); err == nil || !strings.Contains(err.Error(), `"tps"`) {
+	if err := CheckAssert("tsp > 1"); err == nil || !strings.Contains(err.Error(), `"tps"`) {
 		t.Error(err)
 	}
 }
