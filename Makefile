@@ -19,7 +19,7 @@ demo: build
 	@server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" $(BIN) run plans/quickstart.yaml
 
 test:
-	@server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" $(GO) test $(RACE) -timeout 15m ./...
+	@.ci/sysbench; server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" $(GO) test $(RACE) -timeout 15m ./...
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \

@@ -40,6 +40,11 @@ func Suggest(word string, known []string) string {
 	if slices.Contains(known, snake) {
 		return snake
 	}
+	for _, prefix := range []string{"oltp_", "mysql_", "db_"} { // sysbench's
+		if name, cut := strings.CutPrefix(snake, prefix); cut && slices.Contains(known, name) {
+			return name
+		}
+	}
 	if other, ok := others[snake]; ok {
 		name, _, _ := strings.Cut(other, ":")
 		name, _, _ = strings.Cut(name, " ")

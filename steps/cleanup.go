@@ -32,8 +32,9 @@ func doCleanup(ctx context.Context, c *Call, _ *cleanupSpec) (map[string]any, er
 		return nil, err
 	}
 	schema := workloads.Schemas()[wanted.Schema]
-	dropped, err := tables.Cleanup(ctx, connector, schema, *wanted, c.mayDrop(conn))
+	dropped, err := tables.CleanupMade(ctx, connector, schema, *wanted, c.made(conn, t), c.mayDrop(conn))
 	c.run.expected.forget(conn, t.Database, dropped)
+	delete(c.run.balances, keyOfBalance(conn, t, wanted))
 	if noSuchDatabase(err) {
 		return nil, nil // and so no table
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -97,6 +98,7 @@ func (c *Call) dropDatabase(ctx context.Context, conn *connection, db *sql.DB, n
 		}
 	}
 	c.run.expected.forgetDatabase(conn, name)
+	maps.DeleteFunc(c.run.balances, func(k balanceKey, _ balance) bool { return k.server == conn.key && k.database == name })
 	if _, err := db.ExecContext(ctx, "DROP DATABASE IF EXISTS "+tables.Quote(name)); err != nil {
 		return conn.advise(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"benchplan/plan"
 	"benchplan/results"
+	"benchplan/workloads/tables"
 
 	"github.com/hashicorp/go-multierror"
 )
@@ -36,9 +37,12 @@ type run struct {
 	Config
 	pick     pick
 	targets  *targets
-	stand    *standIn // answers HTTP in a rehearsal
-	expected ledger   // what verify holds the tables against
-	seq      int      // cells so far
+	stand    *standIn                  // answers HTTP in a rehearsal
+	expected ledger                    // what verify holds the tables against
+	balances balances                  // and their sums
+	verifies bool                      // some step will
+	made     map[tableKey]*tables.Made // by server and database: tables that could not be marked
+	seq      int                       // cells so far
 	undo     map[*plan.Scope][]undo
 	agreed   map[string]bool // what was confirmed
 }
@@ -55,6 +59,7 @@ type undo struct {
 func Run(ctx context.Context, c Config) error {
 	r := &run{
 		Config: c, pick: pick{c.Only, c.Skip, map[string]bool{}}, targets: newTargets(c), expected: ledger{},
+		balances: balances{}, verifies: holds(c.Plan.Root, "verify"), made: map[tableKey]*tables.Made{},
 		undo: map[*plan.Scope][]undo{}, agreed: map[string]bool{},
 	}
 	if c.Rehearse {

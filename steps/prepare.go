@@ -54,8 +54,12 @@ func doPrepare(ctx context.Context, c *Call, spec *prepareSpec) (map[string]any,
 		c.note("rehearsal: the private server does not take the tables as they are, so they are made without engine and options: %v", err)
 		plain := *wanted
 		plain.Engine, plain.Options = "", ""
+		if schema, ok := workloads.Schemas()[plain.Schema].(tables.Portable); ok {
+			plain = schema.Portable(plain)
+		}
 		report, err = c.prepare(ctx, conn, t, plain, spec)
 	}
+	delete(c.run.balances, keyOfBalance(conn, t, wanted))
 	if err != nil {
 		c.run.expected.forget(conn, t.Database, names)
 		return nil, tablesError(conn, err)
@@ -63,6 +67,9 @@ func doPrepare(ctx context.Context, c *Call, spec *prepareSpec) (map[string]any,
 	c.run.expected.prepared(conn, t.Database, names, int64(wanted.Rows))
 	c.Log.Info("prepared", "tables", report.Tables, "reused", report.Reused, "rows", report.Rows, "bytes", report.Bytes, "method", report.Method, "ms", report.Elapsed.Milliseconds())
 	c.run.Observer.Prepared(report)
+	if len(report.Unmarked) > 0 {
+		c.note("the server does not let benchplan mark its tables (%s): only this run knows that they are its own, and another needs --force to drop them", someOf(report.Unmarked))
+	}
 	return nil, nil
 }
 
@@ -73,8 +80,18 @@ func (c *Call) prepare(ctx context.Context, conn *connection, t *plan.Target, wa
 	}
 	options := tables.PrepareOptions{
 		Method: tables.Method(spec.Method), Threads: spec.Threads, Reuse: spec.Reuse, Force: c.mayDrop(conn), Seed: uint64(c.run.Plan.Seed),
+		Made: c.made(conn, t),
 	}
 	return tables.Prepare(ctx, connector, workloads.Schemas()[wanted.Schema], wanted, options, c.run.Observer.Filling)
+}
+
+// made gives what this run remembers of the tables of a database that could not be marked.
+func (c *Call) made(conn *connection, t *plan.Target) *tables.Made {
+	key := tableKey{server: conn.key, database: t.Database}
+	if c.run.made[key] == nil {
+		c.run.made[key] = &tables.Made{}
+	}
+	return c.run.made[key]
 }
 
 // tablesError adds what to do to the errors of making and dropping tables.

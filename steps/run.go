@@ -176,6 +176,9 @@ func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := c.weigh(ctx, conn, t, data, workload); err != nil {
+		return nil, err
+	}
 	c.run.seq++
 	cell := c.record(spec, order, conn, t, data)
 	c.run.Observer.Cell(c.Scope, cell.Seq, c.run.Run.Planned, order.Warmup.D()+order.Duration.D())

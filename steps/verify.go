@@ -15,7 +15,7 @@ import (
 type verifySpec struct{}
 
 func verifyKind() Kind {
-	return checked(define("checks that the tables hold the rows that were loaded, and those that the server acknowledged", doVerify), func(_ *verifySpec, in plan.Place) []plan.Problem {
+	return checked(define("checks that the tables hold the rows that were loaded and those that the server acknowledged, and after transfer that no amount was lost", doVerify), func(_ *verifySpec, in plan.Place) []plan.Problem {
 		return checkTables(in)
 	})
 }
@@ -44,6 +44,13 @@ func doVerify(ctx context.Context, c *Call, _ *verifySpec) (map[string]any, erro
 	}
 	if len(unknown) > 0 {
 		wrong = append(wrong, fmt.Sprintf("nothing is known to hold these tables against: %s; put a prepare step before", someOf(unknown)))
+	}
+	text, err := c.checkBalance(ctx, conn, t, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if text != "" {
+		wrong = append(wrong, text)
 	}
 	if len(wrong) > 0 {
 		return nil, errors.New(strings.Join(wrong, "; "))

@@ -2,19 +2,22 @@
 package workloads
 
 import (
+	"maps"
+
 	"benchplan/workloads/benchyou"
 	"benchplan/workloads/engine"
+	"benchplan/workloads/sysbench"
 	"benchplan/workloads/tables"
 )
 
 // Families lists all workloads by the name that a plan gives them.
 func Families() map[string]engine.Definition {
 	families := map[string]engine.Definition{}
-	for _, d := range []engine.Definition{
+	for _, d := range append([]engine.Definition{
 		benchyou.Random(),
 		benchyou.Seq(),
 		benchyou.Range(),
-	} {
+	}, sysbench.Workloads()...) {
 		families[d.Name] = d
 	}
 	return families
@@ -22,7 +25,9 @@ func Families() map[string]engine.Definition {
 
 // Schemas lists all table schemas by the name that a plan gives them.
 func Schemas() map[string]tables.Schema {
-	return map[string]tables.Schema{
+	schemas := map[string]tables.Schema{
 		benchyou.SchemaName: benchyou.Schema{},
 	}
+	maps.Copy(schemas, sysbench.Schemas())
+	return schemas
 }

@@ -41,7 +41,10 @@ func checkOptions(t *testing.T, name string, options any) {
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
 		t.Fatalf("%s: options are %T, want a pointer to a struct", name, options)
 	}
-	for f := range v.Elem().Type().Fields() {
+	for _, f := range reflect.VisibleFields(v.Elem().Type()) {
+		if f.Anonymous {
+			continue // its fields are options by themselves
+		}
 		for _, tag := range []string{"key", "doc", "default"} {
 			if f.Tag.Get(tag) == "" {
 				t.Errorf("%s: option %s has no %s", name, f.Name, tag)

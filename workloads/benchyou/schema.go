@@ -7,6 +7,7 @@ import (
 
 	"benchplan/plan"
 	"benchplan/workloads/engine"
+	"benchplan/workloads/internal/rows"
 	"benchplan/workloads/tables"
 )
 
@@ -50,33 +51,6 @@ func (Schema) Columns(plan.Tables) []string { return []string{"id", "k", "c", "p
 func (Schema) Row(row *engine.Args, _ plan.Tables, _ int, n int64, random *rand.Rand) {
 	row.Int(n)
 	row.Int(random.Int64N(math.MaxInt64))
-	addText(row, random, groupsOfC)
-	addText(row, random, groupsOfPad)
-}
-
-// c and pad are groups of eleven random digits, joined by hyphens.
-const (
-	groupsOfC     = 10
-	groupsOfPad   = 5
-	digitsInGroup = 11
-)
-
-func addText(args *engine.Args, random *rand.Rand, groups int) {
-	args.Text(func(dst []byte) []byte { return appendGroups(dst, random, groups) })
-}
-
-func appendGroups(dst []byte, random *rand.Rand, groups int) []byte {
-	for g := range groups {
-		if g > 0 {
-			dst = append(dst, '-')
-		}
-		var digits [digitsInGroup]byte
-		v := random.Uint64N(100_000_000_000)
-		for i := digitsInGroup - 1; i >= 0; i-- {
-			digits[i] = '0' + byte(v%10)
-			v /= 10
-		}
-		dst = append(dst, digits[:]...)
-	}
-	return dst
+	rows.AddC(row, random)
+	rows.AddPad(row, random)
 }

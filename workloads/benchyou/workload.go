@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"benchplan/plan"
-	"benchplan/results"
 	"benchplan/workloads/engine"
+	"benchplan/workloads/internal/rows"
 )
 
 // workload is one of the three, for one cell.
@@ -65,7 +65,7 @@ func (w *workload) Client(role string, index, n int, random *rand.Rand) engine.C
 		return &reader{workload: w, keys: keys, random: random}
 	}
 	return &writer{
-		workload: w, role: role, keys: keys, random: random, ledger: ledger{tables: make([]results.Changes, w.tables)},
+		workload: w, role: role, keys: keys, random: random, ledger: rows.NewLedger(w.tables),
 		xidStem: fmt.Sprintf("benchplan-%08x-%s-%d-", w.nonce, role, index),
 	}
 }

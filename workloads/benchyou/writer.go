@@ -6,6 +6,7 @@ import (
 
 	"benchplan/results"
 	"benchplan/workloads/engine"
+	"benchplan/workloads/internal/rows"
 )
 
 // stage is what one statement of a writing client is for.
@@ -43,7 +44,7 @@ type writer struct {
 	role     string
 	keys     keys
 	random   *rand.Rand
-	ledger   ledger
+	ledger   rows.Ledger
 
 	event    []stage // of the event under way
 	at       int     // index into event
@@ -96,8 +97,8 @@ func (w *writer) write(s *engine.Statement) {
 	case roleWrite:
 		for range w.workload.options.RowsPerInsert {
 			s.Args.Int(w.keys.draw(w.random))
-			addText(&s.Args, w.random, groupsOfC)
-			addText(&s.Args, w.random, groupsOfPad)
+			rows.AddC(&s.Args, w.random)
+			rows.AddPad(&s.Args, w.random)
 			if !w.workload.sequential {
 				s.Args.Int(w.keys.draw(w.random))
 			}
@@ -105,7 +106,7 @@ func (w *writer) write(s *engine.Statement) {
 		// Two random numbers of 63 bits hardly ever meet, but when they do it is nobody's fault.
 		s.RestartDuplicate = !w.workload.sequential
 	case roleUpdate:
-		addText(&s.Args, w.random, groupsOfC)
+		rows.AddC(&s.Args, w.random)
 		s.Args.Int(w.keys.one(w.random))
 	case roleDelete:
 		s.Args.Int(w.keys.one(w.random))
@@ -131,7 +132,7 @@ func (w *writer) Done(_, affected int64) {
 		w.wrote(affected)
 	case commit, xaCommit:
 		w.batched = 0
-		w.ledger.commit()
+		w.ledger.Commit()
 	}
 	if w.at++; w.at == len(w.event) {
 		w.at = 0
@@ -140,13 +141,13 @@ func (w *writer) Done(_, affected int64) {
 
 // wrote notes what the statement that writes did.
 func (w *writer) wrote(affected int64) {
-	w.ledger.note(w.table, w.changes(affected))
+	w.ledger.Note(w.table, w.changes(affected))
 	o := w.workload.options
 	switch {
 	case o.BatchPerCommit > 1:
 		w.batched++
 	case !o.XA:
-		w.ledger.commit()
+		w.ledger.Commit()
 	}
 }
 
@@ -208,14 +209,14 @@ func (w *writer) settle(lost bool) {
 	if lost && w.asked {
 		switch st := w.event[w.at]; {
 		case st == write && len(w.event) == 1 && w.workload.options.BatchPerCommit <= 1:
-			w.ledger.note(w.table, w.changes(w.most()))
-			w.ledger.doubt()
+			w.ledger.Note(w.table, w.changes(w.most()))
+			w.ledger.Doubt()
 		case st == commit || st == xaCommit:
-			w.ledger.doubt()
+			w.ledger.Doubt()
 		}
 	}
 	w.asked = false
-	w.ledger.forget()
+	w.ledger.Forget()
 }
 
 // most is how many rows the statement under way changes at most.
@@ -230,7 +231,7 @@ func (w *writer) most() int64 {
 func (w *writer) Close(s *engine.Statement) bool {
 	if w.closing {
 		w.closing = false
-		w.ledger.commit()
+		w.ledger.Commit()
 	}
 	switch {
 	case w.batched > 0:
@@ -249,12 +250,8 @@ func (w *writer) Close(s *engine.Statement) bool {
 // Changes implements engine.Ledger.
 func (w *writer) Changes(report func(table string, changes results.Changes)) {
 	if w.closing {
-		w.ledger.doubt()
+		w.ledger.Doubt()
 	}
 	w.settle(true)
-	for i, c := range w.ledger.tables {
-		if c != (results.Changes{}) {
-			report(tableName(i), c)
-		}
-	}
+	w.ledger.Report(tableName, report)
 }

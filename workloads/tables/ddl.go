@@ -27,6 +27,11 @@ func createStatement(schema Schema, spec plan.Tables, i int, seed uint64) string
 	if spec.Engine != "" {
 		engine = " ENGINE=" + spec.Engine
 	}
+	if o, ok := schema.(Optioned); ok {
+		if own := o.TableOptions(spec, i); own != "" {
+			engine += " " + own
+		}
+	}
 	options := ""
 	if spec.Options != "" {
 		options = " " + spec.Options
@@ -35,12 +40,28 @@ func createStatement(schema Schema, spec plan.Tables, i int, seed uint64) string
 		mark, fingerprint(schema, spec, i, seed), options)
 }
 
+// customStatement is the plan's own DDL of table i; empty where it has none.
+func customStatement(schema Schema, spec plan.Tables, i int) string {
+	if c, ok := schema.(Custom); ok {
+		return c.CreateTable(spec, i)
+	}
+	return ""
+}
+
+// markStatement puts the comment on a table that was made by the plan's own DDL, in which nobody can tell where it would stand.
+func markStatement(schema Schema, spec plan.Tables, i int, seed uint64) string {
+	return fmt.Sprintf("ALTER TABLE %s COMMENT='%s %s'", Quote(schema.Table(spec, i)), mark, fingerprint(schema, spec, i, seed))
+}
+
 // fingerprint stands for all that decides what a table is and what was loaded into it, so that it can be known again
 // whatever way the server spells its DDL.
 func fingerprint(schema Schema, spec plan.Tables, i int, seed uint64) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q %q %v %d %d", schema.Table(spec, i), schema.Body(spec, i), strings.ToLower(spec.Engine), spec.Options,
 		schema.Indexes(spec, i), seed, spec.Rows)
+	if own := plan.Settings(spec.More); own != nil {
+		fmt.Fprintf(h, " %v", own)
+	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 

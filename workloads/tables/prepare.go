@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
 
 	"benchplan/plan"
@@ -39,6 +40,8 @@ type PrepareOptions struct {
 	Seed    uint64 // decides the contents, whatever the method and the number of threads
 	// BatchBytes is the most that one INSERT has, at most 512 KiB and the server's max_allowed_packet; 0 for that most.
 	BatchBytes int
+	// Made remembers tables that could not be marked as benchplan's; nil: nobody does. See Report.Unmarked.
+	Made *Made
 }
 
 // Report is what was prepared.
@@ -49,6 +52,9 @@ type Report struct {
 	Bytes   int64         // sent for the rows
 	Elapsed time.Duration // from the first statement to the last
 	Method  Method        // the one that was used; empty where nothing was loaded
+	// Unmarked lists tables made by the plan's own CREATE TABLE for which the server took no comment. Once Made is lost they
+	// are not known to be benchplan's.
+	Unmarked []string
 }
 
 // Prepare makes the tables of the spec, fills them and builds their indexes; several at once, and several parts of one at
@@ -75,8 +81,14 @@ func Prepare(ctx context.Context, connector driver.Connector, schema Schema, spe
 	}
 	defer db.Close()
 	p := &preparation{db: db, schema: schema, spec: spec, options: o, names: Names(schema, spec), progress: progress}
+	p.unmarked = make([]bool, len(p.names))
 	err = p.run(ctx)
 	report := Report{Tables: len(p.names), Reused: p.reused, Rows: p.rows, Bytes: p.bytes.Load(), Elapsed: time.Since(began), Method: p.method}
+	for i, unmarked := range p.unmarked {
+		if unmarked {
+			report.Unmarked = append(report.Unmarked, p.names[i])
+		}
+	}
 	return report, err
 }
 
@@ -104,6 +116,8 @@ type preparation struct {
 	reused  int   // how many need not
 	method  Method
 	batch   int // bytes of one INSERT
+	// unmarked tells, by table, that the server took no comment for it.
+	unmarked []bool
 
 	bytes    atomic.Int64
 	mu       sync.Mutex // over rows and calls of progress
@@ -116,7 +130,7 @@ func (p *preparation) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := refuseForeign(p.names, found, p.options.Force); err != nil {
+	if err := refuseForeign(p.names, found, p.options.Made, p.options.Force); err != nil {
 		return err
 	}
 	if err := p.choose(ctx, found); err != nil {
@@ -188,8 +202,48 @@ func (p *preparation) create(ctx context.Context, i int, exists bool) error {
 			return err
 		}
 	}
-	if _, err := p.db.ExecContext(ctx, createStatement(p.schema, p.spec, i, p.options.Seed)); err != nil {
+	p.options.Made.forget(p.names[i])
+	custom := customStatement(p.schema, p.spec, i)
+	statement := custom
+	if statement == "" {
+		statement = createStatement(p.schema, p.spec, i, p.options.Seed)
+	}
+	if _, err := p.db.ExecContext(ctx, statement); err != nil {
 		return fmt.Errorf("create table %s: %w", p.names[i], err)
+	}
+	if custom == "" {
+		return nil
+	}
+	return p.mark(ctx, i)
+}
+
+// markTime is how long marking a table may take at most, interrupted or not.
+const markTime = 10 * time.Second
+
+// mark puts the comment on a table that is made. Where the server does not take it, the table is remembered as it is. An
+// interrupt does not come between making and marking: what is not marked nobody would clean up.
+func (p *preparation) mark(ctx context.Context, i int) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), markTime)
+	defer cancel()
+	_, err := p.db.ExecContext(ctx, markStatement(p.schema, p.spec, i, p.options.Seed))
+	if _, refused := errors.AsType[*mysql.MySQLError](err); err != nil && !refused {
+		return fmt.Errorf("comment on table %s: %w", p.names[i], err)
+	}
+	return p.remember(ctx, i)
+}
+
+// remember looks at a table, and notes its definition if it carries no mark.
+func (p *preparation) remember(ctx context.Context, i int) error {
+	s, err := inspect(ctx, p.db, p.names[i])
+	if err != nil {
+		return err
+	}
+	if !s.exists {
+		return fmt.Errorf("create table %s: the plan's CREATE TABLE made no table of this name", p.names[i])
+	}
+	if !s.ours {
+		p.unmarked[i] = true
+		p.options.Made.note(p.names[i], s.ddl)
 	}
 	return nil
 }
@@ -198,6 +252,11 @@ func (p *preparation) index(ctx context.Context, i int) error {
 	for _, index := range p.schema.Indexes(p.spec, i) {
 		if _, err := p.db.ExecContext(ctx, indexStatement(p.names[i], index)); err != nil {
 			return fmt.Errorf("create index %s of table %s: %w", index.Name, p.names[i], err)
+		}
+		if p.unmarked[i] {
+			if err := p.remember(ctx, i); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -34,6 +34,25 @@ type Schema interface {
 	Row(row *engine.Args, spec plan.Tables, i int, n int64, random *rand.Rand)
 }
 
+// Optioned is a Schema whose tables have options of their own, beside those of the plan.
+type Optioned interface {
+	// TableOptions is what stands behind the engine in CREATE TABLE of table i; empty for nothing.
+	TableOptions(spec plan.Tables, i int) string
+}
+
+// Custom is a Schema that can take the whole of CREATE TABLE from the plan.
+type Custom interface {
+	// CreateTable is the statement that makes table i; empty where the plan has none, so that Body, the engine and the options
+	// make it. Prepare puts its comment on the table afterwards.
+	CreateTable(spec plan.Tables, i int) string
+}
+
+// Portable is a Schema of which a plan can ask what only one product knows.
+type Portable interface {
+	// Portable is the spec without that, so that any server takes it.
+	Portable(spec plan.Tables) plan.Tables
+}
+
 // Index is a secondary index that is made after loading.
 type Index struct {
 	Name    string

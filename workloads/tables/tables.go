@@ -34,6 +34,11 @@ type TableRows struct {
 // Cleanup drops the tables of the spec, one statement a table. Missing ones are fine; one that benchplan did not make is
 // ErrForeign, before anything is dropped, unless force is set. It gives the names of those dropped.
 func Cleanup(ctx context.Context, connector driver.Connector, schema Schema, spec plan.Tables, force bool) ([]string, error) {
+	return CleanupMade(ctx, connector, schema, spec, nil, force)
+}
+
+// CleanupMade is Cleanup for who holds what Prepare remembered: those tables are dropped too.
+func CleanupMade(ctx context.Context, connector driver.Connector, schema Schema, spec plan.Tables, made *Made, force bool) ([]string, error) {
 	db, err := open(ctx, connector, defaultThreads())
 	if err != nil {
 		return nil, err
@@ -44,7 +49,7 @@ func Cleanup(ctx context.Context, connector driver.Connector, schema Schema, spe
 	if err != nil {
 		return nil, err
 	}
-	if err := refuseForeign(names, found, force); err != nil {
+	if err := refuseForeign(names, found, made, force); err != nil {
 		return nil, err
 	}
 	var dropped []string
@@ -55,6 +60,7 @@ func Cleanup(ctx context.Context, connector driver.Connector, schema Schema, spe
 		if err := drop(ctx, db, name); err != nil {
 			return dropped, err
 		}
+		made.forget(name)
 		dropped = append(dropped, name)
 	}
 	return dropped, nil
@@ -178,9 +184,9 @@ func inspectAll(ctx context.Context, db *sql.DB, tables []string) ([]state, erro
 }
 
 // refuseForeign names the first table that is not ours.
-func refuseForeign(tables []string, states []state, force bool) error {
+func refuseForeign(tables []string, states []state, made *Made, force bool) error {
 	for i, s := range states {
-		if s.exists && !s.ours && !force {
+		if s.exists && !s.ours && !force && !made.knows(tables[i], s.ddl) {
 			return fmt.Errorf("table %s %w: drop it yourself, choose another database, or use --force", tables[i], ErrForeign)
 		}
 	}
