@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -16,35 +17,50 @@ const minMasked = 6
 // minCut is the length from which the beginning of a secret is masked: servers cut what they quote.
 const minCut = 12
 
-// Masker gives a function that masks secrets wherever they stand in free text: plain, as JSON, URLs and HTML write them, and
-// where a server has cut what it quotes, the part that is left. Values of fewer than 6 characters are left alone there; where
-// a value stands as a secret, Text masks it whatever its length.
+// Masker gives a function that masks secrets wherever they stand in free text: plain, as JSON, URLs, HTML and base64 write them,
+// and where a server has cut what it quotes, the part that is left. Values of fewer than 6 characters are left alone there;
+// where a value stands as a secret, Text masks it whatever its length.
 func Masker(values []string) func(string) string {
-	var pairs, long []string
-	values = slices.Clone(values)
-	// The longest first: of two secrets one of which begins the other, the whole is masked.
-	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) })
+	var all []string
 	for _, v := range values {
-		if len([]rune(v)) < minMasked {
-			continue
-		}
-		for _, form := range forms(v) {
-			pairs = append(pairs, form, Mask)
-			if len(form) >= minCut {
-				long = append(long, form)
-			}
+		if len([]rune(v)) >= minMasked {
+			all = append(all, forms(v)...)
 		}
 	}
-	if len(pairs) == 0 {
+	if len(all) == 0 {
 		return func(s string) string { return s }
 	}
-	whole := strings.NewReplacer(pairs...)
-	return func(s string) string {
-		for _, form := range long {
-			s = maskBeginnings(s, form)
+	return func(s string) string { return maskForms(s, all) }
+}
+
+// maskForms masks at each place as much as the form has that fits best there: all of it, or of a long one the beginning.
+func maskForms(s string, forms []string) string {
+	var out strings.Builder
+	for i := 0; i < len(s); {
+		best := 0
+		for _, form := range forms {
+			if n := commonLength(s[i:], form); n > best && (n == len(form) || n >= minCut) {
+				best = n
+			}
 		}
-		return whole.Replace(s)
+		if best == 0 {
+			out.WriteByte(s[i])
+			i++
+			continue
+		}
+		out.WriteString(Mask)
+		i += best
 	}
+	return out.String()
+}
+
+// commonLength is how many bytes two texts begin with alike.
+func commonLength(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // forms are the ways in which a value is written inside of other texts.
@@ -57,8 +73,26 @@ func forms(v string) []string {
 		ascii := asciiJSON(v, hex)
 		out = append(out, ascii, strings.ReplaceAll(ascii, "/", `\/`))
 	}
+	out = append(out, base64Forms(v)...)
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// base64Forms are what every base64 text has that holds the value, wherever it stands in what was encoded: basic authentication
+// sends user:password so.
+func base64Forms(v string) []string {
+	var out []string
+	for before, begin := range []int{0, 2, 3} { // characters that also depend on what stands before
+		encoded := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("\x00", before) + v))
+		end := len(encoded)
+		if (before+len(v))%3 != 0 {
+			end-- // the last character also depends on what follows
+		}
+		if end-begin >= minMasked {
+			out = append(out, encoded[begin:end])
+		}
+	}
+	return out
 }
 
 // asciiJSON writes a text as the inside of a JSON string of ASCII characters alone, as most libraries but Go's do. Unlike them
@@ -79,22 +113,4 @@ func asciiJSON(v, hex string) string {
 		}
 	}
 	return b.String()
-}
-
-// maskBeginnings masks the beginnings of a secret, of at least minCut bytes.
-func maskBeginnings(s, secret string) string {
-	head := secret[:minCut]
-	for from := 0; ; {
-		i := strings.Index(s[from:], head)
-		if i < 0 {
-			return s
-		}
-		i += from
-		n := minCut
-		for n < len(secret) && i+n < len(s) && s[i+n] == secret[n] {
-			n++
-		}
-		s = s[:i] + Mask + s[i+n:]
-		from = i + len(Mask)
-	}
 }

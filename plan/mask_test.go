@@ -1,6 +1,8 @@
 package plan_test
 
 import (
+	"encoding/base64"
+	"strings"
 	"testing"
 
 	"benchplan/plan"
@@ -23,6 +25,18 @@ func TestMaskerMasksEveryForm(t *testing.T) {
 	} {
 		if got := mask("<" + text + "> near '" + text); got != "<***> near '***" {
 			t.Errorf("%s: %s", text, got)
+		}
+	}
+	for _, tail := range []string{"&rest", "/rest", "<rest>", `"rest`, `\rest`, "+rest", " rest", "ärest"} {
+		secret := "correct-horse" + tail
+		if got := plan.Masker([]string{secret})("x " + secret + " y"); got != "x *** y" {
+			t.Errorf("%s: %s", secret, got)
+		}
+	}
+	for _, user := range []string{"u", "ab", "abc"} {
+		encoded := base64.StdEncoding.EncodeToString([]byte(user + ":correct-horse"))
+		if got := plan.Masker([]string{"correct-horse"})(encoded); len(got) > 12 || !strings.Contains(got, "***") {
+			t.Errorf("basic authentication of %s: %s", user, got)
 		}
 	}
 	for _, text := range []string{"root", "a-long-secr"} {

@@ -20,7 +20,7 @@ const (
 func (s *Scope) shuffle(step *Step) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(s.identity()))
-	return rand.New(rand.NewPCG(uint64(s.plan.Seed), h.Sum64()^step.salt^uint64(s.repeat)))
+	return rand.New(rand.NewPCG(uint64(s.plan.orderSeed()), h.Sum64()^step.salt^uint64(s.repeat)))
 }
 
 // inOrder multiplies cells by repeats in the order asked for.

@@ -28,6 +28,18 @@ type Plan struct {
 	target     *node // of the command line; nil: none
 	lookup     func(string) (string, bool)
 	voc        *Vocabulary
+	drawn      int64 // see Draw
+}
+
+// Draw gives a plan without a seed the one that a run has drawn, for the order of shuffled cells.
+func (p *Plan) Draw(seed int64) { p.drawn = seed }
+
+// orderSeed decides the order of shuffled cells.
+func (p *Plan) orderSeed() int64 {
+	if p.Seed != 0 {
+		return p.Seed
+	}
+	return p.drawn
 }
 
 // Secret is an environment variable that the plan reads as a secret, and where it does so first.

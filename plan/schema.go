@@ -186,6 +186,9 @@ func (b schemaBuilder) variants(s *jsonschema.Schema, common []Option, key strin
 		then.PropertyNames = &jsonschema.Schema{Enum: allowed}
 		for _, o := range options {
 			then.Properties.Set(o.Key, b.value(o))
+			if o.Required && key == "workload" { // the rest of tables may be said by an inner group
+				then.Required = append(then.Required, o.Key)
+			}
 			if _, there := s.Properties.Get(o.Key); !there {
 				s.Properties.Set(o.Key, &jsonschema.Schema{Description: documentation(o)})
 			}

@@ -254,6 +254,10 @@ func (r *reading) beside(s *Step, f *field) {
 		s.ID = f.value.text
 		s.keys["id"] = f.value
 	case "timeout", "retry", "continue_on_error":
+		if f.key == "retry" && s.Load() {
+			r.add(f.pos, "retry on a %s would choose among its figures, and its inserts would meet those of the try before; use repeat for several samples", s.Kind)
+			return
+		}
 		s.frame.fields = append(s.frame.fields, f)
 	default:
 		s.keys[f.key] = f.value

@@ -15,6 +15,7 @@ var others = map[string]string{
 	"table_size": "rows (in tables)", "oltp_table_size": "rows (in tables)",
 	"tables": "tables: {count: …} of the plan or the group", "oltp_tables_count": "count (in tables)", "table_count": "count (in tables)",
 	"mysql_table_engine": "engine (in tables)", "mysql_storage_engine": "engine (in tables)", "storage_engine": "engine",
+	"file_num": "count (in files)", "file_total_size": "total_size (in files)",
 	"mysql_range_order": "order", "mysql_enable_xa": "xa",
 	"report_interval": "interval", "tx_rate": "rate", "warmup_time": "warmup", "warm_up": "warmup",
 	"db_ps_mode": "ps_mode", "mysql_ignore_errors": "on_error", "ignore_errors": "on_error",
@@ -51,7 +52,7 @@ func Suggest(word string, known []string) string {
 		if slices.Contains(known, name) && strings.HasSuffix(other, ")") {
 			return name // "rows (in tables)", and these are the keys of tables
 		}
-		if slices.Contains(known, name) || strings.ContainsAny(other, " ") {
+		if slices.Contains(known, name) || slices.Contains(known, "workload") && strings.Contains(other, "tables") {
 			return other
 		}
 	}

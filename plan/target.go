@@ -43,5 +43,5 @@ type Local struct {
 type Files struct {
 	Count     int    `key:"count" json:"count" default:"128" min:"1" max:"1000000" unit:"files" doc:"how many files"`
 	TotalSize Size   `key:"total_size" json:"total_size" default:"2G" min:"1" unit:"bytes" doc:"their size together"`
-	Dir       string `key:"dir" json:"dir" default:"." doc:"the folder that holds them"`
+	Dir       string `key:"dir" json:"dir" default:"." doc:"the folder that holds them, from the plan's folder"`
 }

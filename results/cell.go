@@ -66,11 +66,13 @@ type Cell struct {
 
 	Position      string         `json:"position,omitempty"` // file:line of the step
 	Workload      string         `json:"workload"`
+	Load          string         `json:"load,omitempty"` // what kind of load: empty for statements on a server, else the workload on this machine. Cells of different kinds are not set beside each other
 	Options       map[string]any `json:"options,omitempty"`
-	Tables        plan.Tables    `json:"tables"`
+	Tables        plan.Tables    `json:"tables,omitzero"`
+	Files         *plan.Files    `json:"files,omitempty"`
 	RowsAtStart   int64          `json:"rows_at_start,omitempty"` // rows in all tables when the cell began, as loaded and acknowledged; 0: unknown
 	Clients       map[string]int `json:"clients"`                 // by role; a workload without roles has one, with an empty name
-	Target        Endpoint       `json:"target"`
+	Target        Endpoint       `json:"target,omitzero"`         // none for a load on this machine
 	ServerVersion string         `json:"server_version,omitempty"`
 	Wanted        Wanted         `json:"wanted"`
 

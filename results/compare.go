@@ -35,11 +35,23 @@ type Comparison struct {
 	Warnings    []string     `json:"warnings,omitempty"`
 
 	StepsDiffer bool `json:"-"`
+
+	wanted []string // the columns that the plan names
+}
+
+// CompareTable is the rows of one kind of load, with their columns.
+type CompareTable struct {
+	Load        string // the kind: see Cell
+	Axes        []Axis
+	Metrics     []string
+	Rows        []CompareRow
+	StepsDiffer bool
 }
 
 // CompareRow is one identity in each of the runs.
 type CompareRow struct {
 	Key    string  `json:"key"`
+	Load   string  `json:"load,omitempty"` // what kind of load: see Cell
 	Name   string  `json:"name"`
 	Step   string  `json:"step"`
 	Labels []Label `json:"labels"`
@@ -61,7 +73,7 @@ func Compare(runs []Recorded) (*Comparison, error) {
 	if len(runs) < 2 {
 		return nil, errors.New("a comparison takes at least two runs")
 	}
-	c := &Comparison{Version: 1, Kind: "comparison", Missing: make([][]string, len(runs))}
+	c := &Comparison{Version: 1, Kind: "comparison", Missing: make([][]string, len(runs)), wanted: runs[0].Run.Report.Metrics}
 	var all []*Row
 	at := map[string]int{}
 	for i, run := range runs {
@@ -75,7 +87,7 @@ func Compare(runs []Recorded) (*Comparison, error) {
 			if !seen {
 				n = len(c.Rows)
 				at[row.Key] = n
-				c.Rows = append(c.Rows, CompareRow{Key: row.Key, Labels: row.Labels, Sides: make([]*Row, len(runs))})
+				c.Rows = append(c.Rows, CompareRow{Key: row.Key, Load: row.Load, Labels: row.Labels, Sides: make([]*Row, len(runs))})
 			}
 			c.Rows[n].Sides[i] = row
 		}
@@ -83,7 +95,13 @@ func Compare(runs []Recorded) (*Comparison, error) {
 	c.Axes, c.Constant = axes(all)
 	c.StepsDiffer = nameRows(all, c.Axes)
 	c.join()
-	c.Metrics = compareMetrics(all, runs[0].Run.Report.Metrics)
+	for _, kind := range byLoad(all) {
+		for _, name := range compareMetrics(kind, c.wanted) {
+			if !slices.Contains(c.Metrics, name) {
+				c.Metrics = append(c.Metrics, name)
+			}
+		}
+	}
 	c.Differences = append(runDifferences(runs), cellDifferences(c.Rows)...)
 	c.annotate(all)
 	return c, nil
@@ -116,6 +134,34 @@ func (c *Comparison) join() {
 	}
 }
 
+// Tables divides the rows by the kind of their load, in the order in which they came. There is at least one table.
+func (c *Comparison) Tables() []CompareTable {
+	var list []CompareTable
+	for _, row := range c.Rows {
+		i := slices.IndexFunc(list, func(t CompareTable) bool { return t.Load == row.Load })
+		if i < 0 {
+			i, list = len(list), append(list, CompareTable{Load: row.Load, StepsDiffer: c.StepsDiffer})
+		}
+		list[i].Rows = append(list[i].Rows, row)
+	}
+	if len(list) < 2 {
+		load := ""
+		if len(list) == 1 {
+			load = list[0].Load
+		}
+		return []CompareTable{{Load: load, Axes: c.Axes, Metrics: c.Metrics, Rows: c.Rows, StepsDiffer: c.StepsDiffer}}
+	}
+	for i := range list {
+		var rows []*Row
+		for _, row := range list[i].Rows {
+			rows = append(rows, slices.DeleteFunc(slices.Clone(row.Sides), func(r *Row) bool { return r == nil })...)
+		}
+		list[i].Axes, _ = axes(rows)
+		list[i].Metrics = compareMetrics(rows, applying(rows, c.wanted))
+	}
+	return list
+}
+
 // compareMetrics takes the plan's columns; without them, the rate, the 95th percentiles, and errors where there are any;
 // where the rate adds up what clients of different roles do, also the rates of writes and reads.
 func compareMetrics(rows []*Row, wanted []string) []string {
@@ -131,7 +177,8 @@ func compareMetrics(rows []*Row, wanted []string) []string {
 		case "writes", "reads":
 			return !mixed
 		}
-		return name != "tps" && !strings.HasSuffix(name, "p95")
+		m, _ := MetricByName(name)
+		return name != "tps" && m.Unit != "MiB/s" && !strings.HasSuffix(name, "p95")
 	})
 }
 
@@ -169,7 +216,7 @@ func (c *Comparison) annotate(all []*Row) {
 			}
 		}
 	}
-	c.Notes = notes.finish(all)
+	c.Notes = notes.finish(all, nil)
 }
 
 // runDifferences lists in what the runs as a whole differ, besides the seed: that is drawn for each run, and so is the noise.
@@ -328,6 +375,11 @@ func cellAttributes(c *Cell) map[string]string {
 		"tables rows":     strconv.FormatInt(int64(c.Tables.Rows), 10),
 		"tables engine":   c.Tables.Engine,
 		"tables options":  c.Tables.Options,
+	}
+	if c.Files != nil {
+		a["files count"] = strconv.Itoa(c.Files.Count)
+		a["files total size"] = strconv.FormatInt(int64(c.Files.TotalSize), 10)
+		a["files dir"] = c.Files.Dir
 	}
 	for name, v := range c.Options {
 		if name != "seed" { // follows from the run's, which is drawn anew for each run unless the plan fixes it

@@ -71,7 +71,7 @@ func ReadHistograms(folder string, cell *Cell) (map[string]*hdrhistogram.Histogr
 	if err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(path)
+	b, err := readRegular(path)
 	if err != nil {
 		return nil, err
 	}

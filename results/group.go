@@ -11,8 +11,9 @@ import (
 // Row is one identity with its repeats summed up.
 type Row struct {
 	Key     string           `json:"key"`
-	Name    string           `json:"name"` // what tells it from the other rows, for texts
-	Step    string           `json:"step"` // what tells its path from the other rows'; all of the path where they are alike
+	Name    string           `json:"name"`           // what tells it from the other rows, for texts
+	Step    string           `json:"step"`           // what tells its path from the other rows'; all of the path where they are alike
+	Load    string           `json:"load,omitempty"` // what kind of load: see Cell
 	Path    []string         `json:"path"`
 	Labels  []Label          `json:"labels"`
 	Clients []RoleClients    `json:"clients"`
@@ -57,7 +58,7 @@ func groupRows(cells []Cell) []*Row {
 		key := c.Key()
 		row := byKey[key]
 		if row == nil {
-			row = &Row{Key: key, Path: c.Path, Labels: c.Labels}
+			row = &Row{Key: key, Load: c.Load, Path: c.Path, Labels: c.Labels}
 			byKey[key] = row
 			rows = append(rows, row)
 		}

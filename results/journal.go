@@ -185,10 +185,12 @@ func decodeLines(line []byte) ([]Cell, error) {
 		return nil, err
 	}
 	const begin = `{"v":`
-	for seam := 1; seam < len(line); seam++ {
+	const most = 100 // seams tried: a record of its own has none inside but where a label says so
+	for seam, tries := 1, 0; seam < len(line) && tries < most; seam++ {
 		if !bytes.HasPrefix(line[seam:], []byte(begin)) {
 			continue
 		}
+		tries++
 		first, err1 := decodeLine(line[:seam-1])
 		second, err2 := decodeLine(line[seam:])
 		if err1 == nil && err2 == nil {
@@ -205,7 +207,7 @@ func Open(folder string) (*Run, []Cell, []string, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	b, err := os.ReadFile(filepath.Join(folder, cellsFile))
+	b, err := readRegular(filepath.Join(folder, cellsFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil, fmt.Errorf("run folder %s: %w", folder, err)
 	}
@@ -217,7 +219,7 @@ func Open(folder string) (*Run, []Cell, []string, error) {
 }
 
 func readRun(folder string) (*Run, error) {
-	b, err := os.ReadFile(filepath.Join(folder, runFile))
+	b, err := readRegular(filepath.Join(folder, runFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is not a run folder: it has no %s", folder, runFile)
 	}
@@ -263,4 +265,21 @@ func currentCells(cells []Cell) []Cell {
 		}
 	}
 	return current
+}
+
+// maxFile bounds what is read of a file in a run folder: a journal of a hundred thousand cells is far below it.
+const maxFile = 2 << 30
+
+// readRegular reads a file that is one: a run folder may come from anybody, and a pipe or a device in it would be read for ever.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no regular file", path)
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("%s has %d bytes, more than a run folder's file may have", path, info.Size())
+	}
+	return os.ReadFile(path)
 }

@@ -31,9 +31,10 @@ const (
 	durationTolerance = 0.10 // measured times within a comparison
 	rowsTolerance     = 0.10 // rows in the tables within a comparison
 	littleMinEvents   = 100
-	littleMinElapsed  = 1.0 // seconds
-	unfinishedMin     = 100 // milliseconds; what is shorter is no stall
-	unfinishedFactor  = 2   // times the longest counted event
+	littleMinElapsed  = 1.0   // seconds
+	littleMinMean     = 0.002 // milliseconds; histograms resolve 64 ns, which is too coarse for shorter events
+	unfinishedMin     = 100   // milliseconds; what is shorter is no stall
+	unfinishedFactor  = 2     // times the longest counted event
 	restartShare      = 0.01
 )
 
@@ -162,7 +163,7 @@ func checkLittle(c *Cell) []Mark {
 	}
 	var texts []string
 	for _, r := range roles {
-		if r.Events < littleMinEvents || r.Clients == 0 {
+		if r.Events < littleMinEvents || r.Clients == 0 || r.Latency.Mean < littleMinMean {
 			continue
 		}
 		busy := float64(r.Events) / o.Elapsed * r.Latency.Mean / 1000
@@ -208,6 +209,10 @@ func checkAgainst(c, base *Cell, other string) []Mark {
 	} else if a, b := float64(c.RowsAtStart), float64(base.RowsAtStart); a > 0 && b > 0 && math.Abs(a-b) > rowsTolerance*max(a, b) {
 		marks = append(marks, Mark{MarkTables, "change.tps",
 			fmt.Sprintf("began with %d rows, %s with %d", c.RowsAtStart, other, base.RowsAtStart), samePrepare})
+	}
+	if a, b := c.Files, base.Files; a != nil && b != nil && (a.Count != b.Count || a.TotalSize != b.TotalSize) {
+		marks = append(marks, Mark{MarkTables, "change.tps",
+			fmt.Sprintf("on %d files of %d bytes together, %s on %d of %d", a.Count, a.TotalSize, other, b.Count, b.TotalSize), "a prepare step before each of them makes the same files"})
 	}
 	if c.Workload != base.Workload {
 		marks = append(marks, Mark{MarkUnlike, "change.tps", fmt.Sprintf("workload %s, %s %s", c.Workload, other, base.Workload),

@@ -16,7 +16,7 @@ const (
 type Metric struct {
 	Name   string    // in expressions, CSV and JSON
 	Title  string    // of a column; a space may become a line break
-	Unit   string    // "ms", "s", "1/s"; empty for plain numbers
+	Unit   string    // "ms", "s", "1/s", "MiB/s"; empty for plain numbers
 	Better Direction // which way is better
 	Doc    string    // one sentence
 
@@ -26,6 +26,11 @@ type Metric struct {
 // Value gives the metric of a cell. It is false where the metric does not apply: a percentile of reads where none were
 // made, any rate where nothing was measured.
 func (m Metric) Value(c *Cell) (float64, bool) { return m.value(c) }
+
+// Host tells that only loads on this machine have the metric: where there are none of those it need not be listed.
+func (m Metric) Host() bool {
+	return slices.ContainsFunc(hostMetrics, func(h Metric) bool { return h.Name == m.Name })
+}
 
 // Metrics lists all metrics in the order in which they are printed.
 func Metrics() []Metric { return slices.Clone(metrics) }
@@ -57,7 +62,22 @@ var metrics = slices.Concat([]Metric{
 		{"rows_per_read", "rows/read", "", Neither, "rows that a statement that reads returned, on average", rowsPerRead},
 		{"elapsed", "elapsed", "s", Neither, "measured time, without warm-up", func(c *Cell) (float64, bool) { return c.Outcome.Elapsed, measured(c) }},
 		{"clients", "clients", "", Neither, "clients, over all roles", func(c *Cell) (float64, bool) { return float64(c.Outcome.Clients), measured(c) }},
-	})
+	},
+	hostMetrics)
+
+// hostMetrics are those that only loads on this machine have.
+var hostMetrics = []Metric{
+	{"file_reads", "file reads/s", "1/s", Higher, "blocks of files read per second", counterRate(CountFileReads, 1)},
+	{"file_writes", "file writes/s", "1/s", Higher, "blocks of files written per second", counterRate(CountFileWrites, 1)},
+	{"fsyncs", "fsyncs/s", "1/s", Higher, "files synced to the disk per second", counterRate(CountFsyncs, 1)},
+	{"mib_read", "read MiB/s", "MiB/s", Higher, "MiB read from files per second", counterRate(CountBytesRead, mebibyte)},
+	{"mib_written", "written MiB/s", "MiB/s", Higher, "MiB written to files per second", counterRate(CountBytesWritten, mebibyte)},
+	{"mib_memory", "MiB/s", "MiB/s", Higher, "MiB of memory passed over per second", counterRate(CountMemoryBytes, mebibyte)},
+	{"fsync_end", "fsync end", "s", Lower, "time that it took, after the load, to sync all files (file_fsync_end); it is in no other figure", func(c *Cell) (float64, bool) {
+		n := c.Outcome.Counters[CountFsyncEnd]
+		return float64(n) / 1e6, n > 0
+	}},
+}
 
 // latencies makes the metrics of one distribution; each applies where it counted something.
 func latencies(prefix, title, of string, get func(*Cell) Latency) []Metric {
@@ -105,7 +125,21 @@ func rate(c *Cell, n int64) (float64, bool) {
 	return float64(n) / c.Outcome.Elapsed, true
 }
 
+// counterRate is that of a counter of a load on this machine; it applies where there was anything to count.
+func counterRate(name string, unit float64) func(*Cell) (float64, bool) {
+	return func(c *Cell) (float64, bool) {
+		n := c.Outcome.Counters[name]
+		v, ok := rate(c, n)
+		return v / unit, ok && n > 0
+	}
+}
+
+const mebibyte = 1 << 20
+
 func queriesPerSecond(c *Cell) (float64, bool) {
+	if c.Load != "" {
+		return 0, false
+	}
 	var n int64
 	for _, s := range c.Outcome.Statements {
 		n += s.Count

@@ -48,9 +48,20 @@ type Statements struct {
 	Latency  Latency `json:"latency"`  // of statements
 }
 
+// The names of counters of loads that have no statements.
+const (
+	CountFileReads    = "file_reads"
+	CountFileWrites   = "file_writes"
+	CountFsyncs       = "fsyncs"
+	CountBytesRead    = "bytes_read"
+	CountBytesWritten = "bytes_written"
+	CountMemoryBytes  = "memory_bytes"
+	CountFsyncEnd     = "fsync_end_us" // microseconds that it took, after the load, to have all on the disk
+)
+
 // ErrorCount is how often one error was met.
 type ErrorCount struct {
-	Code    int    `json:"code"` // the server's error number; 0 for a connection that was lost
+	Code    int    `json:"code"` // the server's error number, or the operating system's; 0 for a connection that was lost
 	Class   Class  `json:"class"`
 	Count   int64  `json:"count"`
 	Message string `json:"message"` // the first one's text, with secrets masked
@@ -95,10 +106,12 @@ type Outcome struct {
 	Events     int64                `json:"events"`
 	Latency    Latency              `json:"latency"` // of events, over all roles
 	Roles      []Role               `json:"roles,omitempty"`
-	Statements map[Class]Statements `json:"statements"`
-	Errors     []ErrorCount         `json:"errors,omitempty"`   // what was not restarted
-	Restarts   []ErrorCount         `json:"restarts,omitempty"` // rolled back, and the event began anew
-	Reconnects int64                `json:"reconnects,omitempty"`
+	Statements map[Class]Statements `json:"statements,omitempty"` // none where the events are no statements
+	// Counters is what the events of a load without statements added up, by name; see the Count… constants.
+	Counters   map[string]int64 `json:"counters,omitempty"`
+	Errors     []ErrorCount     `json:"errors,omitempty"`   // what was not restarted
+	Restarts   []ErrorCount     `json:"restarts,omitempty"` // rolled back, and the event began anew
+	Reconnects int64            `json:"reconnects,omitempty"`
 	// ReconnectTime is the sum, over all clients, of the seconds from losing a connection to having a prepared one again.
 	ReconnectTime float64 `json:"reconnect_s,omitempty"`
 	// Unfinished counts events under way when the time was up: they are in no other figure but the next.

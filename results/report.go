@@ -32,9 +32,17 @@ type Head struct {
 // Encoded as JSON it is the document that --format json gives. Its version changes when a field changes its meaning
 // or goes away; new fields may come.
 type Report struct {
-	Version  int               `json:"v"`    // 1
-	Kind     string            `json:"kind"` // "report"
-	Run      Head              `json:"run"`
+	Version int    `json:"v"`    // 1
+	Kind    string `json:"kind"` // "report"
+	Run     Head   `json:"run"`
+	Table
+	More     []Table  `json:"more,omitempty"`     // where the run has loads of several kinds: the tables of the other kinds
+	Warnings []string `json:"warnings,omitempty"` // about the record itself
+}
+
+// Table is the rows of one kind of load: what statements on a server come to is not set beside what a processor does.
+type Table struct {
+	Load     string            `json:"load,omitempty"`     // the kind: see Cell
 	Baseline map[string]string `json:"baseline,omitempty"` // labels of the rows that others are compared with
 	Pivot    string            `json:"pivot,omitempty"`
 	Axes     []Axis            `json:"axes"`             // the labels that vary
@@ -43,7 +51,6 @@ type Report struct {
 	Changes  []string          `json:"changes"`          // the metrics whose differences a table shows
 	Sections []Section         `json:"sections"`
 	Notes    []Note            `json:"notes,omitempty"`
-	Warnings []string          `json:"warnings,omitempty"` // about the record itself
 
 	StepsDiffer bool `json:"-"` // rows need their step's name to be told apart, or can be told by it
 }
@@ -63,17 +70,40 @@ type Note struct {
 	Remedy string   `json:"remedy,omitempty"`
 }
 
+// sameText tells whether another note of a column says the same.
+func (n Note) sameText(other Note) bool {
+	return n.Code == other.Code && n.Column == other.Column && n.Remedy == other.Remedy && slices.Equal(n.Lines, other.Lines)
+}
+
 // NoteRef hangs a footnote on a figure of a row.
 type NoteRef struct {
 	Number int    `json:"number"`
 	Column string `json:"column,omitempty"` // a metric, or change.<metric>; empty: the row as a whole
 }
 
-// Rows gives all rows in the order of the sections.
+// Rows gives all rows of the table in the order of its sections.
+func (t *Table) Rows() []*Row {
+	var rows []*Row
+	for _, s := range t.Sections {
+		rows = append(rows, s.Rows...)
+	}
+	return rows
+}
+
+// Tables gives the table of each kind of load, in the order in which they were first executed.
+func (r *Report) Tables() []*Table {
+	list := []*Table{&r.Table}
+	for i := range r.More {
+		list = append(list, &r.More[i])
+	}
+	return list
+}
+
+// Rows gives the rows of all tables.
 func (r *Report) Rows() []*Row {
 	var rows []*Row
-	for _, s := range r.Sections {
-		rows = append(rows, s.Rows...)
+	for _, t := range r.Tables() {
+		rows = append(rows, t.Rows()...)
 	}
 	return rows
 }
@@ -81,20 +111,67 @@ func (r *Report) Rows() []*Row {
 // NewReport groups the cells of a run by identity, sums up their repeats, compares them with their baselines and
 // collects the doubts about them. Name is how the run is called; warnings are those that Open gave.
 func NewReport(name string, run *Run, cells []Cell, warnings []string) *Report {
-	rows := groupRows(cells)
 	r := &Report{Version: 1, Kind: "report", Run: newHead(name, run, cells), Warnings: warnings}
-	r.Axes, r.Constant = axes(rows)
-	r.StepsDiffer = nameRows(rows, r.Axes)
-	r.Baseline = baselineOf(run.Report.Baseline, r.Axes)
-	r.compare(rows)
-	r.Sections = pivot(rows, run.Report.Pivot, r.Axes)
-	if len(r.Sections) > 1 || len(r.Sections) == 1 && r.Sections[0].Value != "" {
-		r.Pivot = run.Report.Pivot
+	kinds := byLoad(groupRows(cells))
+	var notes []Note
+	for i, rows := range kinds {
+		t := newTable(rows, run.Report, len(kinds) > 1, notes)
+		notes = append(notes, t.Notes...)
+		if i == 0 {
+			r.Table = t
+		} else {
+			r.More = append(r.More, t)
+		}
 	}
-	r.Metrics = chooseMetrics(rows, run.Report.Metrics)
-	r.Changes = chooseChanges(rows, r.Metrics, len(run.Report.Metrics) > 0)
-	r.annotate()
 	return r
+}
+
+// byLoad divides rows by the kind of their load. There is at least one kind.
+func byLoad(rows []*Row) [][]*Row {
+	var kinds [][]*Row
+	for _, row := range rows {
+		i := slices.IndexFunc(kinds, func(k []*Row) bool { return k[0].Load == row.Load })
+		if i < 0 {
+			i, kinds = len(kinds), append(kinds, nil)
+		}
+		kinds[i] = append(kinds[i], row)
+	}
+	if kinds == nil {
+		return [][]*Row{nil}
+	}
+	return kinds
+}
+
+// newTable makes the table of rows of one kind; with others beside it, it has those of the plan's columns that its rows have.
+// Its footnotes count on from those that are before it, and one that is there already has the same number.
+func newTable(rows []*Row, wanted Settings, others bool, before []Note) Table {
+	t := Table{}
+	if len(rows) > 0 {
+		t.Load = rows[0].Load
+	}
+	t.Axes, t.Constant = axes(rows)
+	t.StepsDiffer = nameRows(rows, t.Axes)
+	t.Baseline = baselineOf(wanted.Baseline, t.Axes)
+	t.compare(rows)
+	t.Sections = pivot(rows, wanted.Pivot, t.Axes)
+	if len(t.Sections) > 1 || len(t.Sections) == 1 && t.Sections[0].Value != "" {
+		t.Pivot = wanted.Pivot
+	}
+	columns := wanted.Metrics
+	if others {
+		columns = applying(rows, columns)
+	}
+	t.Metrics = chooseMetrics(rows, columns)
+	t.Changes = chooseChanges(rows, t.Metrics, len(columns) > 0)
+	t.annotate(before)
+	return t
+}
+
+// applying gives those of the metrics that some row has.
+func applying(rows []*Row, names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return !slices.ContainsFunc(rows, func(r *Row) bool { _, ok := r.Values[name]; return ok })
+	})
 }
 
 func newHead(name string, run *Run, cells []Cell) Head {
@@ -159,13 +236,13 @@ func baselineOf(wanted map[string]string, varying []Axis) map[string]string {
 }
 
 // compare finds each row's baseline and takes the differences.
-func (r *Report) compare(rows []*Row) {
-	if len(r.Baseline) == 0 {
+func (t *Table) compare(rows []*Row) {
+	if len(t.Baseline) == 0 {
 		return
 	}
 	found := false
 	for _, row := range rows {
-		base := findBaseline(rows, row, r.Baseline)
+		base := findBaseline(rows, row, t.Baseline)
 		if base == nil {
 			continue
 		}
@@ -174,7 +251,7 @@ func (r *Report) compare(rows []*Row) {
 		row.Changes = changes(base, row)
 	}
 	if !found {
-		r.Baseline = nil
+		t.Baseline = nil
 	}
 }
 
@@ -266,7 +343,10 @@ func chooseMetrics(rows []*Row, wanted []string) []string {
 		return slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { _, ok := MetricByName(name); return !ok })
 	}
 	names := []string{"tps", "qps", "writes", "reads", "errors", "restarts", "reconnects", "rows_per_read", "p50", "p95", "p99", "max"}
-	if hasRoles(rows) {
+	switch {
+	case len(rows) > 0 && rows[0].Load != "":
+		return chooseHostMetrics(rows)
+	case hasRoles(rows):
 		names = []string{"tps", "writes", "reads", "errors", "restarts", "reconnects", "rows_per_read",
 			"write_p50", "write_p95", "write_p99", "write_max", "read_p50", "read_p95", "read_p99", "read_max"}
 	}
@@ -283,6 +363,27 @@ func chooseMetrics(rows []*Row, wanted []string) []string {
 			})
 		}
 		return !applies
+	})
+}
+
+// briefest is the latency, in milliseconds, below which a figure of it says nothing: histograms resolve 64 ns.
+const briefest = 0.001
+
+// chooseHostMetrics takes the columns that suit a load on this machine.
+func chooseHostMetrics(rows []*Row) []string {
+	names := []string{"tps", "elapsed", "mib_memory", "file_reads", "file_writes", "fsyncs", "mib_read", "mib_written", "errors", "p50", "p95", "p99", "max"}
+	return slices.DeleteFunc(names, func(name string) bool {
+		switch name {
+		case "tps", "errors":
+			return false
+		case "elapsed": // where all had the same to do, the time that it took tells
+			return slices.ContainsFunc(rows, func(r *Row) bool { return r.cells[0].Outcome.Stopped != ByEvents })
+		}
+		m, _ := MetricByName(name)
+		return !slices.ContainsFunc(rows, func(r *Row) bool {
+			v, ok := r.Values[name]
+			return ok && (m.Unit != "ms" || v.Center >= briefest)
+		})
 	})
 }
 
@@ -321,7 +422,7 @@ func chooseChanges(rows []*Row, names []string, own bool) []string {
 		switch {
 		case m.Better == Neither, name == "errors", name == "restarts", name == "reconnects":
 			continue
-		case own, name == "tps", strings.HasSuffix(name, "p95"), mixed && (name == "writes" || name == "reads"):
+		case own, name == "tps", strings.HasSuffix(name, "p95"), mixed && (name == "writes" || name == "reads"), m.Unit == "MiB/s":
 		default:
 			continue
 		}
@@ -333,15 +434,15 @@ func chooseChanges(rows []*Row, names []string, own bool) []string {
 }
 
 // annotate collects the doubts about the rows and turns them into numbered footnotes.
-func (r *Report) annotate() {
+func (t *Table) annotate(before []Note) {
 	notes := newNoteBook()
-	rows := r.Rows()
-	r.noteTable(notes, rows)
+	rows := t.Rows()
+	t.noteTable(notes, rows)
 	byKey := map[string]*Row{}
 	for _, row := range rows {
 		byKey[row.Key] = row
 	}
-	for _, s := range r.Sections {
+	for _, s := range t.Sections {
 		for _, row := range s.Rows {
 			for _, c := range row.all {
 				for _, m := range mergeMarks(c.Marks, Check(c)) {
@@ -349,7 +450,7 @@ func (r *Report) annotate() {
 				}
 			}
 			base, other := byKey[row.Baseline], "the baseline"
-			if base == nil && r.Baseline == nil && row != s.Rows[0] {
+			if base == nil && t.Baseline == nil && row != s.Rows[0] {
 				base, other = s.Rows[0], "the first row"
 			}
 			if base == nil {
@@ -360,21 +461,21 @@ func (r *Report) annotate() {
 			}
 		}
 	}
-	r.Notes = notes.finish(rows)
+	t.Notes = notes.finish(rows, before)
 }
 
 // noteTable notes what is true of all differences alike.
-func (r *Report) noteTable(notes *noteBook, rows []*Row) {
+func (t *Table) noteTable(notes *noteBook, rows []*Row) {
 	var trust trust
 	for _, row := range rows {
-		for _, name := range r.Changes {
+		for _, name := range t.Changes {
 			if change, ok := row.Changes[name]; ok {
 				trust.add(change, repeatsOf(rows, row.Baseline), row.Repeats)
 			}
 		}
 	}
-	if len(r.Changes) > 0 {
-		trust.note(notes, "change."+r.Changes[0])
+	if len(t.Changes) > 0 {
+		trust.note(notes, "change."+t.Changes[0])
 	}
 }
 
@@ -430,15 +531,25 @@ func (b *noteBook) add(row *Row, m Mark) {
 // noteLines is how many different texts of one kind of mark a footnote spells out.
 const noteLines = 4
 
-// finish numbers the notes and hangs them on their rows.
-func (b *noteBook) finish(rows []*Row) []Note {
+// finish numbers the notes, from the one after those before, and hangs them on their rows.
+func (b *noteBook) finish(rows []*Row, before []Note) []Note {
+	last := 0
+	for _, n := range before {
+		last = max(last, n.Number)
+	}
 	notes := b.columns
-	for i := range notes {
-		notes[i].Number = i + 1
+	for i, n := range notes {
+		if same := slices.IndexFunc(before, n.sameText); same >= 0 {
+			notes[i].Number = before[same].Number
+			continue
+		}
+		last++
+		notes[i].Number = last
 	}
 	for _, code := range b.order {
 		n := b.byCode[code]
-		note := Note{Number: len(notes) + 1, Code: code, Remedy: strings.Join(n.remedies, "; ")}
+		last++
+		note := Note{Number: last, Code: code, Remedy: strings.Join(n.remedies, "; ")}
 		for i, text := range n.texts {
 			if i == noteLines && len(n.texts) > noteLines+1 {
 				note.Lines = append(note.Lines, fmt.Sprintf("and %d more", len(n.texts)-noteLines))

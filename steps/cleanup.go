@@ -11,38 +11,42 @@ import (
 type cleanupSpec struct{}
 
 func cleanupKind() Kind {
-	return checked(define("drops the tables of the scope; missing ones are fine", doCleanup), func(_ *cleanupSpec, in plan.Place) []plan.Problem {
-		return checkTables(in)
+	return checked(define("drops the tables and removes the files of the scope; missing ones are fine", doCleanup), func(_ *cleanupSpec, in plan.Place) []plan.Problem {
+		return checkData(in)
 	})
 }
 
 func doCleanup(ctx context.Context, c *Call, _ *cleanupSpec) (map[string]any, error) {
+	return nil, c.onData(func() error { return c.cleanupTables(ctx) }, c.cleanupFiles)
+}
+
+func (c *Call) cleanupTables(ctx context.Context) error {
 	if nothing, err := c.nothingToClean(); nothing || err != nil {
-		return nil, err
+		return err
 	}
 	conn, t, wanted, err := c.data(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.confirmForeign(ctx, conn, t, wanted); err != nil {
-		return nil, err
+		return err
 	}
 	connector, err := conn.connector(t.Database)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	schema := workloads.Schemas()[wanted.Schema]
 	dropped, err := tables.CleanupMade(ctx, connector, schema, *wanted, c.made(conn, t), c.mayDrop(conn))
 	c.run.expected.forget(conn, t.Database, dropped)
 	delete(c.run.balances, keyOfBalance(conn, t, wanted))
 	if noSuchDatabase(err) {
-		return nil, nil // and so no table
+		return nil // and so no table
 	}
 	if err != nil {
-		return nil, tablesError(conn, err)
+		return tablesError(conn, err)
 	}
 	c.Log.Info("cleaned up", "tables", dropped)
-	return nil, nil
+	return nil
 }
 
 // nothingToClean tells whether the target is a private server with data of its own that no step has needed: it is not started

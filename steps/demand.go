@@ -31,6 +31,9 @@ func largestDemand(p *plan.Plan, rehearse bool) demand {
 
 func (d *demand) add(spec *runSpec, s *plan.Scope, rehearse bool) {
 	definition := workloads.Families()[spec.Workload]
+	if definition.Host != nil {
+		return
+	}
 	clients, problems := spec.clients(definition)
 	order, more := spec.order(definition, clients)
 	data, err := s.Tables()

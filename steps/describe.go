@@ -94,7 +94,10 @@ func (s *runSpec) summary() string {
 	if s.Duration > 0 {
 		stops = append(stops, s.Duration.String())
 	}
-	text := strings.Join(parts, ", ") + ", " + strings.Join(stops, " or ")
+	if len(stops) > 0 {
+		parts = append(parts, strings.Join(stops, " or "))
+	}
+	text := strings.Join(parts, ", ")
 	if s.Warmup > 0 {
 		text += " after " + s.Warmup.String() + " of warm-up"
 	}
@@ -133,6 +136,7 @@ func Resolve(p *plan.Plan) json.RawMessage {
 		Spec  any          `json:"spec,omitempty"`
 		Times int          `json:"times"`
 		Data  *plan.Tables `json:"tables,omitempty"`
+		Files *plan.Files  `json:"files,omitempty"`
 	}
 	var out struct {
 		Steps []step `json:"steps"`
@@ -147,8 +151,13 @@ func Resolve(p *plan.Plan) json.RawMessage {
 			return
 		}
 		s := step{At: v.Scope.At(), Cell: v.Scope.Identity(), Kind: v.Step.Kind, Does: Describe(v.Step.Kind, v.Spec), Spec: plan.Settings(v.Spec), Times: v.Times}
-		if v.Step.Load() {
-			s.Data, _ = v.Scope.Tables()
+		if spec, ok := v.Spec.(*runSpec); ok {
+			switch host := workloads.Families()[spec.Workload].Host; {
+			case host == nil:
+				s.Data, _ = v.Scope.Tables()
+			case host.Files:
+				s.Files, _ = v.Scope.Files()
+			}
 		}
 		out.Steps = append(out.Steps, s)
 	})

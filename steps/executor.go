@@ -45,6 +45,9 @@ type run struct {
 	seq      int                       // cells so far
 	undo     map[*plan.Scope][]undo
 	agreed   map[string]bool // what was confirmed
+
+	rehearsed    map[string]plan.Files // the files that a rehearsal works on, by folder
+	smallestFile plan.Size             // that its loads can work on
 }
 
 // undo puts back what a step has changed, at the end of its group.
@@ -60,10 +63,11 @@ func Run(ctx context.Context, c Config) error {
 	r := &run{
 		Config: c, pick: pick{c.Only, c.Skip, map[string]bool{}}, targets: newTargets(c), expected: ledger{},
 		balances: balances{}, verifies: holds(c.Plan.Root, "verify"), made: map[tableKey]*tables.Made{},
-		undo: map[*plan.Scope][]undo{}, agreed: map[string]bool{},
+		undo: map[*plan.Scope][]undo{}, agreed: map[string]bool{}, rehearsed: map[string]plan.Files{},
 	}
 	if c.Rehearse {
 		r.stand = newStandIn()
+		r.smallestFile = smallestFile(c.Plan)
 	}
 	if r.Seed == 0 {
 		r.Seed = c.Plan.Seed
@@ -85,6 +89,7 @@ func Run(ctx context.Context, c Config) error {
 		failures = collect(failures, err)
 	}
 	failures = collect(failures, r.targets.close())
+	failures = collect(failures, r.removeRehearsed())
 	return r.end(ctx, failures)
 }
 

@@ -21,6 +21,7 @@ import (
 	"benchplan/steps/localserver"
 	"benchplan/steps/localserver/servertest"
 	"benchplan/workloads/engine"
+	"benchplan/workloads/host"
 	"benchplan/workloads/tables"
 )
 
@@ -171,6 +172,10 @@ func (r *recorder) CellDone(c *results.Cell)  { r.add("cell done %s", c.Status) 
 func (r *recorder) Filling(done, total int64) { r.add("filling") }
 func (r *recorder) Prepared(rep tables.Report) {
 	r.add("prepared %d reused %d", rep.Tables, rep.Reused)
+}
+func (r *recorder) Writing(done, total int64) { r.add("writing") }
+func (r *recorder) Written(rep host.FilesReport) {
+	r.add("written %d reused %d", rep.Files, rep.Reused)
 }
 func (r *recorder) Finally(cause error) { r.add("finally") }
 func (r *recorder) Note(text string)    { r.notes = append(r.notes, text) }

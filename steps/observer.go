@@ -6,6 +6,7 @@ import (
 	"benchplan/plan"
 	"benchplan/results"
 	"benchplan/workloads/engine"
+	"benchplan/workloads/host"
 	"benchplan/workloads/tables"
 )
 
@@ -27,6 +28,10 @@ type Observer interface {
 	Filling(done, total int64)
 	// Prepared is told once they are.
 	Prepared(tables.Report)
+	// Writing is told how many bytes of the files are written.
+	Writing(done, total int64)
+	// Written is told once they are.
+	Written(host.FilesReport)
 	// Note is told what a person should know and what is no error.
 	Note(text string)
 	// Finally is told when the finally of a group begins because something went wrong.

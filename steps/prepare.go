@@ -9,17 +9,28 @@ import (
 	"benchplan/workloads/tables"
 )
 
-// prepareSpec says how the tables of the scope are made.
+// prepareSpec says how the tables and files of the scope are made.
 type prepareSpec struct {
 	Method  string `key:"method" default:"auto" enum:"auto|insert|load_data" doc:"load_data: LOAD DATA LOCAL; insert: INSERT of many rows; auto: the first that the server takes"`
 	Threads int    `key:"threads" default:"0" min:"0" max:"1000" unit:"connections" doc:"connections that load at once; 0: twice the processors, at most 16"`
-	Reuse   bool   `key:"reuse" default:"off" doc:"keep tables that are already as wanted: same definition, seed and number of rows"`
+	Reuse   bool   `key:"reuse" default:"off" doc:"keep tables that are already as wanted: same definition, seed and number of rows; and files of the right size"`
 }
 
 func prepareKind() Kind {
-	return checked(define("makes the tables of the scope and fills them", doPrepare), func(_ *prepareSpec, in plan.Place) []plan.Problem {
-		return checkTables(in)
+	return checked(define("makes the tables and the files of the scope and fills them", doPrepare), func(_ *prepareSpec, in plan.Place) []plan.Problem {
+		return checkData(in)
 	})
+}
+
+// checkData says what is wrong with what a step is to make or to remove: tables, files, or both.
+func checkData(in plan.Place) []plan.Problem {
+	switch {
+	case in.Tables != nil || in.BadTables:
+		return checkTables(in)
+	case in.Files == nil:
+		return []plan.Problem{problem("", errNoData.Error())}
+	}
+	return nil
 }
 
 // checkTables says what is wrong with the tables that a step is to work on.
@@ -41,12 +52,18 @@ func checkTables(in plan.Place) []plan.Problem {
 }
 
 func doPrepare(ctx context.Context, c *Call, spec *prepareSpec) (map[string]any, error) {
+	return nil, c.onData(
+		func() error { return c.prepareTables(ctx, spec) },
+		func(files *plan.Files) error { return c.prepareFiles(ctx, files, spec) })
+}
+
+func (c *Call) prepareTables(ctx context.Context, spec *prepareSpec) error {
 	conn, t, wanted, err := c.data(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.confirmForeign(ctx, conn, t, wanted); err != nil {
-		return nil, err
+		return err
 	}
 	names := tables.Names(workloads.Schemas()[wanted.Schema], *wanted)
 	report, err := c.prepare(ctx, conn, t, *wanted, spec)
@@ -62,7 +79,7 @@ func doPrepare(ctx context.Context, c *Call, spec *prepareSpec) (map[string]any,
 	delete(c.run.balances, keyOfBalance(conn, t, wanted))
 	if err != nil {
 		c.run.expected.forget(conn, t.Database, names)
-		return nil, tablesError(conn, err)
+		return tablesError(conn, err)
 	}
 	c.run.expected.prepared(conn, t.Database, names, int64(wanted.Rows))
 	c.Log.Info("prepared", "tables", report.Tables, "reused", report.Reused, "rows", report.Rows, "bytes", report.Bytes, "method", report.Method, "ms", report.Elapsed.Milliseconds())
@@ -70,7 +87,7 @@ func doPrepare(ctx context.Context, c *Call, spec *prepareSpec) (map[string]any,
 	if len(report.Unmarked) > 0 {
 		c.note("the server does not let benchplan mark its tables (%s): only this run knows that they are its own, and another needs --force to drop them", someOf(report.Unmarked))
 	}
-	return nil, nil
+	return nil
 }
 
 func (c *Call) prepare(ctx context.Context, conn *connection, t *plan.Target, wanted plan.Tables, spec *prepareSpec) (tables.Report, error) {

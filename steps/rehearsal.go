@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchplan/plan"
+	"benchplan/workloads"
 	"benchplan/workloads/engine"
 )
 
@@ -50,6 +51,31 @@ func rehearsed(o engine.Order) engine.Order {
 	}
 	o.Clients[largest].Count -= max(0, o.Total()-rehearsedClients)
 	return o
+}
+
+// rehearsedFiles cuts files to a thousandth of their size, in whole blocks of the largest kind that the plan's loads have, and to
+// one such block at the least.
+func rehearsedFiles(f plan.Files, smallest plan.Size) plan.Files {
+	smallest = max(smallest, 1)
+	each := f.TotalSize / plan.Size(f.Count)
+	small := max(each/1000, smallest)
+	f.TotalSize = min(each, small-small%smallest) * plan.Size(f.Count)
+	return f
+}
+
+// smallestFile is the size that a file has to have for every load of the plan.
+func smallestFile(p *plan.Plan) plan.Size {
+	var smallest plan.Size
+	p.Walk(func(v plan.Visit) {
+		spec, ok := v.Spec.(*runSpec)
+		if !ok || v.Unknown || v.Skipped {
+			return
+		}
+		if host := workloads.Families()[spec.Workload].Host; host != nil && host.Files {
+			smallest = max(smallest, host.SmallestFile(spec.Options))
+		}
+	})
+	return smallest
 }
 
 // standIn answers HTTP steps in a rehearsal: a server that takes everything and gives it back. It is no server of any

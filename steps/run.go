@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,13 +14,12 @@ import (
 	"benchplan/results"
 	"benchplan/workloads"
 	"benchplan/workloads/engine"
-	"benchplan/workloads/tables"
 )
 
 // runSpec is the load of one cell. The workload's own options stand beside these.
 type runSpec struct {
 	Workload string            `key:"workload" required:"true" doc:"the load; benchplan workloads lists them with their options"`
-	Threads  threads           `key:"threads" doc:"clients, one connection each: a number, or by role as in {write: 64, read: 0}, where a role that is not named has none; left out, the workload's own"`
+	Threads  threads           `key:"threads" doc:"clients, one connection (or, in a load on this machine, one thread) each: a number, or by role as in {write: 64, read: 0}, where a role that is not named has none; left out, the workload's own"`
 	Duration plan.Duration     `key:"duration" doc:"measured time; with events too, whichever comes first"`
 	Events   plan.Count        `key:"events" doc:"number of events over all clients; it is exact"`
 	Warmup   plan.Duration     `key:"warmup" doc:"time before anything is counted"`
@@ -64,6 +62,9 @@ func checkRun(spec *runSpec, in plan.Place) []plan.Problem {
 			}
 		}
 	}
+	if definition.Host != nil {
+		return append(found, checkHost(spec, definition.Host, in)...)
+	}
 	if definition.Schema == "" || in.BadTables {
 		return found
 	}
@@ -80,6 +81,34 @@ func checkRun(spec *runSpec, in plan.Place) []plan.Problem {
 	}
 	return found
 }
+
+// checkHost says what is wrong with a load on this machine.
+func checkHost(spec *runSpec, host *engine.Host, in plan.Place) []plan.Problem {
+	var found []plan.Problem
+	meaningless := func(path string) {
+		found = append(found, problem(path, fmt.Sprintf("%s sends no statements to a server, so %s means nothing here; leave it out", spec.Workload, path)))
+	}
+	if spec.PSMode != "" {
+		meaningless("ps_mode")
+	}
+	if len(spec.OnError) > 0 {
+		meaningless("on_error")
+	}
+	if spec.Threads.All > mostThreads {
+		found = append(found, problem("threads", fmt.Sprintf("%d threads are not possible: %s takes an OS thread for each, and %d at the most", spec.Threads.All, spec.Workload, mostThreads)))
+	}
+	var files *plan.Files
+	if host.Files {
+		files = in.Files
+	}
+	if err := host.Check(spec.Options, files); err != nil {
+		found = append(found, problem("workload", err.Error()))
+	}
+	return found
+}
+
+// mostThreads is how many OS threads a load on this machine may have: the Go runtime ends a program that has 10,000.
+const mostThreads = 8000
 
 // clients gives the number of clients of each role, in the workload's order of roles.
 func (s *runSpec) clients(d engine.Definition) ([]engine.RoleClients, []plan.Problem) {
@@ -142,6 +171,11 @@ func (s *runSpec) order(d engine.Definition, clients []engine.RoleClients) (engi
 		}
 		o.OnError[int(code)] = action
 	}
+	if d.Host != nil && d.Host.Limit != nil {
+		if err := d.Host.Limit(s.Options, &o); err != nil {
+			problems = append(problems, problem("", err.Error()))
+		}
+	}
 	return o, problems
 }
 
@@ -154,40 +188,17 @@ func joinActions() string {
 }
 
 func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) {
-	definition := workloads.Families()[spec.Workload]
-	conn, t, data, err := c.data(ctx)
+	l, err := c.load(ctx, spec)
 	if err != nil {
-		return nil, err
-	}
-	clients, problems := spec.clients(definition)
-	order, more := spec.order(definition, clients)
-	if problems = append(problems, more...); len(problems) > 0 {
-		return nil, errors.New(problems[0].Message) // told by the check, unless a value came from an earlier step
-	}
-	if c.run.Rehearse {
-		order = rehearsed(order)
-	}
-	order.Seed = c.run.cellSeed(c.Scope)
-	workload, err := definition.New(spec.Options, *data, byRole(order.Clients))
-	if err != nil {
-		return nil, err
-	}
-	connector, err := conn.connector(t.Database)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.weigh(ctx, conn, t, data, workload); err != nil {
 		return nil, err
 	}
 	c.run.seq++
-	cell := c.record(spec, order, conn, t, data)
-	c.run.Observer.Cell(c.Scope, cell.Seq, c.run.Run.Planned, order.Warmup.D()+order.Duration.D())
-	limited, stop := conn.whileAlive(ctx)
-	cell.Outcome, err = engine.Run(limited, connector, workload, order, c.run.Observer.Load)
-	stop()
+	cell := c.record(spec, l.order)
+	l.describe(&cell)
+	c.run.Observer.Cell(c.Scope, cell.Seq, c.run.Run.Planned, l.order.Warmup.D()+l.order.Duration.D())
+	cell.Outcome, err = l.measure(ctx)
 	cell.Finished = time.Now().UTC()
-	c.run.expected.changed(conn, t.Database, cell.Outcome.Ledger)
-	err = c.conclude(ctx, conn, &cell, err)
+	err = c.conclude(ctx, l, &cell, err)
 	if cell.Status == results.Partial && cell.Outcome.Elapsed == 0 || cell.Outcome.Stopped == "" {
 		return nil, err // it never came to measuring: there is nothing to keep
 	}
@@ -202,7 +213,7 @@ func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) 
 }
 
 // conclude sets the status of the record and gives the error of the step.
-func (c *Call) conclude(ctx context.Context, conn *connection, cell *results.Cell, err error) error {
+func (c *Call) conclude(ctx context.Context, l *load, cell *results.Cell, err error) error {
 	cell.Status = results.Complete
 	if err == nil {
 		return nil
@@ -210,7 +221,7 @@ func (c *Call) conclude(ctx context.Context, conn *connection, cell *results.Cel
 	if ctx.Err() != nil {
 		err = ended(ctx, c.Scope, err)
 	} else {
-		err = conn.adviseLoad(err)
+		err = l.advise(err)
 	}
 	if errors.Is(err, ErrInterrupted) {
 		cell.Status = results.Partial
@@ -224,49 +235,23 @@ func (c *Call) conclude(ctx context.Context, conn *connection, cell *results.Cel
 	return err
 }
 
-// whileAlive gives a context that also ends when the connection's private server ends by itself: then there is nobody to wait for.
-func (c *connection) whileAlive(ctx context.Context) (context.Context, context.CancelFunc) {
-	limited, cancel := context.WithCancel(ctx)
-	if c.private == nil {
-		return limited, cancel
-	}
-	exited := c.private.Exited()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		select {
-		case <-exited:
-			cancel()
-		case <-limited.Done():
-		}
-	}()
-	return limited, func() { cancel(); <-done }
-}
-
 // record begins the record of the cell.
-func (c *Call) record(spec *runSpec, o engine.Order, conn *connection, t *plan.Target, data *plan.Tables) results.Cell {
+func (c *Call) record(spec *runSpec, o engine.Order) results.Cell {
 	s := c.Scope
 	labels := make([]results.Label, len(s.Labels()))
 	for i, l := range s.Labels() {
 		labels[i] = results.Label(l)
 	}
-	names := tables.Names(workloads.Schemas()[data.Schema], *data)
-	return results.Cell{
+	cell := results.Cell{
 		Path: s.Path(), Labels: labels, Repeat: s.Repeat(), Round: s.Repeat(), Seq: c.run.seq, Position: s.At(),
-		Workload: spec.Workload, Options: cellOptions(spec, o), Tables: *data, Clients: byRole(o.Clients),
-		RowsAtStart: c.run.expected.rows(conn, t.Database, names), Target: conn.endpoint(t.Database), ServerVersion: conn.server.Version,
+		Workload: spec.Workload, Options: cellOptions(spec, o), Clients: byRole(o.Clients),
 		Wanted:  results.Wanted{Duration: o.Duration, Events: int64(o.Events), Warmup: o.Warmup},
-		Started: time.Now().UTC(), Attributes: attributes(s, conn),
+		Started: time.Now().UTC(), Attributes: map[string]string{},
 	}
-}
-
-// attributes are what a cell's record tells beside its identity: the settings that the plan gave the server, and the order.
-func attributes(s *plan.Scope, conn *connection) map[string]string {
-	out := maps.Clone(conn.settings)
 	if order := s.Order(); order != plan.Declared {
-		out["order"] = string(order)
+		cell.Attributes["order"] = string(order)
 	}
-	return out
+	return cell
 }
 
 // cellOptions are the workload's options and how its statements are sent and its errors met.
@@ -275,7 +260,9 @@ func cellOptions(spec *runSpec, o engine.Order) map[string]any {
 	if out == nil {
 		out = map[string]any{}
 	}
-	out["ps_mode"] = o.PSMode
+	if o.PSMode != "" {
+		out["ps_mode"] = o.PSMode
+	}
 	out["seed"] = strconv.FormatUint(o.Seed, 10)
 	if len(spec.OnError) > 0 {
 		out["on_error"] = spec.OnError

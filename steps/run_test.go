@@ -217,10 +217,22 @@ func TestPrivateServerThatDies(t *testing.T) {
 	}
 }
 
+// startOf gives when a process began, in ticks since the machine did: the 22nd field of its stat, the 20th behind the name.
+func startOf(pid string) uint64 {
+	stat, _ := os.ReadFile("/proc/" + pid + "/stat")
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 20 {
+		return 0
+	}
+	began, _ := strconv.ParseUint(fields[19], 10, 64)
+	return began
+}
+
 // killPrivateServer kills -9 the server that this process has started last.
 func killPrivateServer(t *testing.T) int {
 	t.Helper()
-	youngest := 0
+	youngest, newest := 0, uint64(0)
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		t.Error(err)
@@ -233,7 +245,9 @@ func killPrivateServer(t *testing.T) int {
 		status, _ := os.ReadFile("/proc/" + e.Name() + "/status")
 		command, _ := os.ReadFile("/proc/" + e.Name() + "/cmdline")
 		if strings.Contains(string(status), fmt.Sprintf("\nPPid:\t%d\n", os.Getpid())) && strings.Contains(string(command), "--datadir=") {
-			youngest = max(youngest, pid)
+			if began := startOf(e.Name()); began >= newest {
+				youngest, newest = pid, began // process ids wrap around, the clock does not
+			}
 		}
 	}
 	if youngest == 0 {

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,9 +32,15 @@ func hide(err error, texts ...plan.Text) error {
 		for _, secret := range secrets {
 			s = strings.ReplaceAll(s, secret, plan.Mask)
 		}
+		if len(secrets) > 0 {
+			s = quotedNear.ReplaceAllString(s, "near "+plan.Mask)
+		}
 		return s
 	})
 }
+
+// quotedNear finds what a server quotes of a statement from the place of a mistake on: any part of a secret can stand there.
+var quotedNear = regexp.MustCompile(`(?s)near '.*'`)
 
 // masked takes the secrets of the plan out of an error, as out of any free text.
 func (r *run) masked(err error) error { return rewrite(err, r.Mask) }

@@ -121,3 +121,14 @@ func TestSQLFileIsFoundBesideThePlan(t *testing.T) {
 		t.Errorf("%s rows", got)
 	}
 }
+
+// TestSQLErrorQuotesNoPartOfASecret: a server quotes a statement from the place of the mistake on, which can be within the secret.
+func TestSQLErrorQuotesNoPartOfASecret(t *testing.T) {
+	o := trial{
+		plan: "steps:\n  - sql: \"SELECT '${{ secrets.S }}' FROM nowhere\"\n",
+		env:  map[string]string{"S": `SuperS3cr'et"x\y&z`},
+	}.carryOut(t)
+	if len(o.errs) != 1 || strings.Contains(o.errs[0], `et"x`) || strings.Contains(o.errs[0], "SuperS3cr") || !strings.Contains(o.errs[0], "near ***") {
+		t.Errorf("%q", o.errs)
+	}
+}

@@ -3,9 +3,11 @@ package workloads
 
 import (
 	"maps"
+	"slices"
 
 	"benchplan/workloads/benchyou"
 	"benchplan/workloads/engine"
+	"benchplan/workloads/host"
 	"benchplan/workloads/sysbench"
 	"benchplan/workloads/tables"
 )
@@ -13,11 +15,11 @@ import (
 // Families lists all workloads by the name that a plan gives them.
 func Families() map[string]engine.Definition {
 	families := map[string]engine.Definition{}
-	for _, d := range append([]engine.Definition{
+	for _, d := range slices.Concat([]engine.Definition{
 		benchyou.Random(),
 		benchyou.Seq(),
 		benchyou.Range(),
-	}, sysbench.Workloads()...) {
+	}, sysbench.Workloads(), host.Workloads()) {
 		families[d.Name] = d
 	}
 	return families

@@ -6,11 +6,16 @@ import (
 
 	"benchplan/plan"
 	"benchplan/workloads"
+	"benchplan/workloads/engine"
 )
 
 func TestEveryWorkloadIsWhole(t *testing.T) {
 	schemas := workloads.Schemas()
 	for name, d := range workloads.Families() {
+		if d.Host != nil {
+			checkHost(t, name, d)
+			continue
+		}
 		if d.Name != name || d.Doc == "" || d.PSMode == "" || d.Options == nil || d.Check == nil || d.New == nil {
 			t.Errorf("%s: something is missing: %+v", name, d)
 		}
@@ -34,6 +39,24 @@ func TestEveryWorkloadIsWhole(t *testing.T) {
 	}
 }
 
+// checkHost sees that a workload which needs no server has what such a one has, and nothing else.
+func checkHost(t *testing.T, name string, d engine.Definition) {
+	t.Helper()
+	if d.Name != name || d.Doc == "" || d.Options == nil || d.Host.Check == nil || d.Host.New == nil || d.Host.Files != (d.Host.SmallestFile != nil) {
+		t.Errorf("%s: something is missing: %+v, %+v", name, d, d.Host)
+	}
+	if d.Schema != "" || d.PSMode != "" || d.Roles != nil || d.Check != nil || d.New != nil {
+		t.Errorf("%s: it needs no server: %+v", name, d)
+	}
+	checkOptions(t, name, d.Options())
+	if _, err := d.Host.New(struct{}{}, &plan.Files{Count: 1, TotalSize: 1 << 20}, false); err == nil {
+		t.Errorf("%s: takes options of another type", name)
+	}
+	if d.Host.Check(struct{}{}, nil) == nil {
+		t.Errorf("%s: checks options of another type", name)
+	}
+}
+
 // checkOptions sees that every field says how it is written and what it means.
 func checkOptions(t *testing.T, name string, options any) {
 	t.Helper()
@@ -46,7 +69,8 @@ func checkOptions(t *testing.T, name string, options any) {
 			continue // its fields are options by themselves
 		}
 		for _, tag := range []string{"key", "doc", "default"} {
-			if f.Tag.Get(tag) == "" {
+			optional := tag == "default" && (f.Tag.Get("required") != "" || f.Type.Kind() == reflect.Slice) // none, or an empty list
+			if f.Tag.Get(tag) == "" && !optional {
 				t.Errorf("%s: option %s has no %s", name, f.Name, tag)
 			}
 		}

@@ -67,7 +67,7 @@ func execute(args []string, in io.Reader, out, errOut io.Writer) int {
 		known = &exitError{exitUsage, err} // cobra's own: an unknown flag, a missing argument
 	}
 	if text := err.Error(); text != "" {
-		fmt.Fprintln(errOut, t.paintErrors(text))
+		fmt.Fprintln(errOut, t.paintErrors(plainText(text)))
 	}
 	return known.status
 }

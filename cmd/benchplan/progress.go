@@ -12,6 +12,7 @@ import (
 	"benchplan/results"
 	"benchplan/steps"
 	"benchplan/workloads/engine"
+	"benchplan/workloads/host"
 	"benchplan/workloads/tables"
 
 	"github.com/vbauerster/mpb/v8"
@@ -60,7 +61,7 @@ func (p *progress) line(format string, args ...any) {
 	if p.quiet {
 		return
 	}
-	text := p.mask(fmt.Sprintf(format, args...))
+	text := plainText(p.mask(fmt.Sprintf(format, args...)))
 	p.printing.Lock()
 	defer p.printing.Unlock()
 	var out io.Writer = p.t.err
@@ -74,7 +75,7 @@ func (p *progress) line(format string, args ...any) {
 func (p *progress) say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.status = p.mask(fmt.Sprintf(format, args...))
+	p.status = plainText(p.mask(fmt.Sprintf(format, args...)))
 }
 
 func (p *progress) Start(folder string, s plan.Summary) {
@@ -114,6 +115,13 @@ func (p *progress) close() {
 	p.bar.Abort(true)
 	p.bars.Wait()
 	p.bars, p.bar = nil, nil
+}
+
+// drawn tells whether there is a last line.
+func (p *progress) drawn() bool {
+	p.printing.Lock()
+	defer p.printing.Unlock()
+	return p.bars != nil
 }
 
 // lastLine is what stands behind the bar.
@@ -222,7 +230,11 @@ func (p *progress) CellDone(c *results.Cell) {
 	p.lasts = 0
 	p.mu.Unlock()
 	o := &c.Outcome
-	text := fmt.Sprintf("%s  %.0f tps, p95 %s", p.cell, ratio(float64(o.Events), o.Elapsed), millis(o.Latency.P95))
+	rate := "tps"
+	if c.Load != "" {
+		rate = "events/s"
+	}
+	text := fmt.Sprintf("%s  %.0f %s, p95 %s", p.cell, ratio(float64(o.Events), o.Elapsed), rate, millis(o.Latency.P95))
 	var failed int64
 	for _, e := range o.Errors {
 		failed += e.Count
@@ -234,6 +246,8 @@ func (p *progress) CellDone(c *results.Cell) {
 		text += ", " + string(c.Status)
 	}
 	p.line("%s", text)
+	p.printing.Lock()
+	defer p.printing.Unlock()
 	if p.bar != nil {
 		p.bar.SetCurrent(int64(min(p.done, p.planned-1))) // the last cell is not the end: finally follows
 	}
@@ -247,14 +261,23 @@ func ratio(a, b float64) float64 {
 }
 
 func (p *progress) Filling(done, total int64) {
-	p.say("prepare  %d of %d rows", done, total)
+	p.preparing(fmt.Sprintf("prepare  %d of %d rows", done, total), done == total)
+}
+
+func (p *progress) Writing(done, total int64) {
+	p.preparing(fmt.Sprintf("prepare  %s of %s", host.SizeText(done), host.SizeText(total)), done == total)
+}
+
+// preparing says how far a preparation is, where there is no last line now and then.
+func (p *progress) preparing(text string, done bool) {
+	p.say("%s", text)
 	switch {
-	case p.bars != nil || done == total:
+	case p.bars != nil || done:
 		p.filled = time.Time{}
 	case p.filled.IsZero():
 		p.filled = time.Now()
 	case time.Since(p.filled) > 10*time.Second:
-		p.line("prepare  %d of %d rows", done, total)
+		p.line("%s", text)
 		p.filled = time.Now()
 	}
 }
@@ -263,6 +286,20 @@ func (p *progress) Prepared(r tables.Report) {
 	if r.Elapsed >= worthALine {
 		p.line("%s", preparedText(r))
 	}
+}
+
+func (p *progress) Written(r host.FilesReport) {
+	if r.Elapsed < worthALine {
+		return
+	}
+	text := "prepared " + plural(r.Files, "file")
+	if r.Reused > 0 {
+		text += fmt.Sprintf(" (%d reused)", r.Reused)
+	}
+	if r.Bytes > 0 {
+		text += fmt.Sprintf(", %s in %s (%s/s)", host.SizeText(r.Bytes), r.Elapsed.Round(time.Millisecond), host.SizeText(int64(float64(r.Bytes)/r.Elapsed.Seconds())))
+	}
+	p.line("%s", text)
 }
 
 // preparedText sums up a preparation in one line.

@@ -28,7 +28,7 @@ func reference() string {
 PLAN
   name          names the folder of its runs; the file's name where it is left out
   description   a text for people; it stands above the table
-  seed          decides all random choices; left out, each run has one of its own
+  seed          decides all random choices; left out, each run draws one and records it (what prepare fills in is then the same always)
   steps         what runs, one after another
   report, rehearse    see below
   and what any group may have: vars, target, tables, files, finally

@@ -137,6 +137,7 @@ func (f *runFlags) record(p *plan.Plan) (*results.Run, int64) {
 	seed := p.Seed
 	if seed == 0 {
 		seed = rand.Int64()
+		p.Draw(seed)
 	}
 	settings := map[string]string{}
 	for _, s := range f.set {
@@ -215,6 +216,9 @@ func held(run *results.Run, cells []results.Cell) error {
 	failures, err := results.Assert(cells, run.Report.Assert)
 	if err != nil {
 		return usage(err)
+	}
+	if len(cells) == 0 && len(run.Report.Assert) > 0 {
+		return &exitError{exitNotHeld, errors.New("report.assert: no cell was measured, so nothing holds")}
 	}
 	if len(failures) == 0 {
 		return nil

@@ -46,6 +46,9 @@ func listRuns(t *terminal, entries []results.Entry) error {
 		if e.Err != nil {
 			row = []string{e.Name, "unreadable: " + e.Err.Error(), "", "", sizeText(e.Size)}
 		}
+		for i := range row {
+			row[i] = plainText(row[i])
+		}
 		if err := table.Append(row); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"benchplan/results/render"
 
@@ -55,6 +56,19 @@ func (t *terminal) paintErrors(text string) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// plainText takes out what would move a terminal's cursor or change its colours: messages quote servers and commands.
+func plainText(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
 }
 
 // confirm asks a question on the terminal; without one the answer is yes, since the rules of what is dropped hold anyway.

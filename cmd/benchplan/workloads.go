@@ -47,6 +47,8 @@ type workloadDoc struct {
 	Kind    string      `json:"kind"` // workload or schema
 	Doc     string      `json:"doc"`
 	Schema  string      `json:"schema,omitempty"`
+	Host    bool        `json:"host,omitempty"`  // it loads this machine, and needs no server
+	Files   bool        `json:"files,omitempty"` // it works on files
 	PSMode  string      `json:"ps_mode,omitempty"`
 	Roles   []roleDoc   `json:"roles,omitempty"`
 	Options []optionDoc `json:"options,omitempty"`
@@ -75,6 +77,9 @@ func describeWorkloads() []workloadDoc {
 	for _, name := range sortedNames(families) {
 		d := families[name]
 		w := workloadDoc{Name: name, Kind: "workload", Doc: d.Doc, Schema: d.Schema, PSMode: string(d.PSMode)}
+		if d.Host != nil {
+			w.Host, w.Files = true, d.Host.Files
+		}
 		for _, r := range d.Roles {
 			w.Roles = append(w.Roles, roleDoc(r))
 		}
@@ -110,8 +115,13 @@ func printWorkloads(t *terminal, all []workloadDoc) error {
 			b.WriteByte('\n')
 		}
 		head := w.Kind + " " + w.Name
-		if w.Schema != "" {
+		switch {
+		case w.Schema != "":
 			head += " (tables of schema " + w.Schema + ")"
+		case w.Files:
+			head += " (this machine, on files)"
+		case w.Host:
+			head += " (this machine)"
 		}
 		fmt.Fprintf(&b, "%s\n  %s\n", head, w.Doc)
 		for _, r := range w.Roles {

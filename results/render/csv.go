@@ -15,13 +15,23 @@ import (
 // not apply is empty. Labels are label.<name>.
 func CSV(w io.Writer, r *results.Report, _ Options) error {
 	out := csv.NewWriter(w)
-	axes := allLabels(r.Axes, r.Constant)
-	if err := out.Write(slices.Concat([]string{"run"}, identityHead(axes), metricHead())); err != nil {
+	var axes []string
+	for _, t := range r.Tables() {
+		for _, name := range allLabels(t.Axes, t.Constant) {
+			if !slices.Contains(axes, name) {
+				axes = append(axes, name)
+			}
+		}
+	}
+	metrics := metricsOf(r.Rows())
+	if err := out.Write(slices.Concat([]string{"run"}, identityHead(axes), metricHead(metrics))); err != nil {
 		return err
 	}
-	for _, row := range r.Rows() {
-		if err := out.Write(slices.Concat([]string{r.Run.Name}, identity(row, axes, r.Notes), metricCells(row))); err != nil {
-			return err
+	for _, t := range r.Tables() {
+		for _, row := range t.Rows() {
+			if err := out.Write(slices.Concat([]string{r.Run.Name}, identity(row, axes, t.Notes), metricCells(metrics, row))); err != nil {
+				return err
+			}
 		}
 	}
 	out.Flush()
@@ -32,7 +42,12 @@ func CSV(w io.Writer, r *results.Report, _ Options) error {
 func CSVCompare(w io.Writer, c *results.Comparison, _ Options) error {
 	out := csv.NewWriter(w)
 	axes := allLabels(c.Axes, c.Constant)
-	if err := out.Write(slices.Concat([]string{"run"}, identityHead(axes), metricHead())); err != nil {
+	var rows []*results.Row
+	for _, row := range c.Rows {
+		rows = append(rows, row.Sides...)
+	}
+	metrics := metricsOf(rows)
+	if err := out.Write(slices.Concat([]string{"run"}, identityHead(axes), metricHead(metrics))); err != nil {
 		return err
 	}
 	for i := range c.Rows {
@@ -40,7 +55,7 @@ func CSVCompare(w io.Writer, c *results.Comparison, _ Options) error {
 			if side == nil {
 				continue
 			}
-			if err := out.Write(slices.Concat([]string{c.Runs[n].Name}, identity(side, axes, c.Notes), metricCells(side))); err != nil {
+			if err := out.Write(slices.Concat([]string{c.Runs[n].Name}, identity(side, axes, c.Notes), metricCells(metrics, side))); err != nil {
 				return err
 			}
 		}
@@ -85,17 +100,23 @@ func identity(row *results.Row, labels []string, notes []results.Note) []string 
 	return append(cells, results.ClientsText(row.Clients), string(row.Status), strconv.Itoa(row.Repeats), row.Baseline, strings.Join(codes, " "))
 }
 
-func metricHead() []string {
+// metricsOf lists the metrics that the rows can have: those of loads on this machine where there are such.
+func metricsOf(rows []*results.Row) []results.Metric {
+	host := slices.ContainsFunc(rows, func(r *results.Row) bool { return r != nil && r.Load != "" })
+	return slices.DeleteFunc(results.Metrics(), func(m results.Metric) bool { return m.Host() && !host })
+}
+
+func metricHead(metrics []results.Metric) []string {
 	var head []string
-	for _, m := range results.Metrics() {
+	for _, m := range metrics {
 		head = append(head, m.Name, m.Name+"_lo", m.Name+"_hi", m.Name+"_change", m.Name+"_p")
 	}
 	return head
 }
 
-func metricCells(row *results.Row) []string {
+func metricCells(metrics []results.Metric, row *results.Row) []string {
 	var cells []string
-	for _, m := range results.Metrics() {
+	for _, m := range metrics {
 		group := make([]string, 5)
 		if v, ok := row.Values[m.Name]; ok {
 			group[0] = exact(v.Center)

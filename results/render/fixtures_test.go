@@ -146,6 +146,49 @@ func oltpRun() (*results.Run, []results.Cell) {
 	}}
 }
 
+// machineRun is the same server load on two machines, with what their processors and disks do: loads of three kinds.
+func machineRun(factor float64) (*results.Run, []results.Cell) {
+	run, _ := oltpRun()
+	run.Plan, run.Planned, run.Report = "machine", 8, results.Settings{Baseline: map[string]string{"threads": "1"}}
+	var cells []results.Cell
+	for _, threads := range []int{1, 8} {
+		scale := factor * float64(1+threads/2)
+		_, sql := oltpRun()
+		events := 6000 * float64(threads) * factor
+		sql[0].Clients = map[string]int{"": threads}
+		o := &sql[0].Outcome
+		o.Clients, o.Events, o.Latency, o.Restarts = threads, int64(events), latencyOf(int64(events), float64(threads)*60_000/events, 88.2), nil
+		for class, s := range o.Statements {
+			s.Count, s.Rows = s.Count*o.Events/48_000, s.Rows*o.Events/48_000
+			o.Statements[class] = s
+		}
+		cells = append(cells, sql[0], hostCell("cpu", threads, 40_000*scale, nil), hostCell("memory", threads, 4e8*scale, map[string]int64{
+			results.CountMemoryBytes: int64(4e8 * 1024 * scale),
+		}), hostCell("fileio", threads, 20_800*scale, map[string]int64{
+			results.CountFileReads: int64(12_000 * scale), results.CountFileWrites: int64(8000 * scale), results.CountFsyncs: int64(800 * scale),
+			results.CountBytesRead: int64(12_000 * 16384 * scale), results.CountBytesWritten: int64(8000 * 16384 * scale), results.CountFsyncEnd: 41_250,
+		}))
+	}
+	for i := range cells {
+		c := &cells[i]
+		c.Seq, c.Path = i+1, []string{c.Workload}
+		c.Labels = []results.Label{{Name: "threads", Value: fmt.Sprint(c.Clients[""])}}
+	}
+	cells[7].Outcome.Errors = []results.ErrorCount{{Code: 5, Count: 1, Message: "read 16384 bytes at 0: input/output error"}}
+	return run, cells
+}
+
+func hostCell(workload string, threads int, events float64, counters map[string]int64) results.Cell {
+	l := latencyOf(int64(events), float64(threads)*60_000/events, 1000*float64(threads)/events*60*20)
+	return results.Cell{
+		Version: 1, Repeat: 1, Round: 1, Workload: workload, Load: workload, Clients: map[string]int{"": threads}, Started: start, Finished: start.Add(time.Minute),
+		Status: results.Complete, Outcome: results.Outcome{
+			Clients: threads, Elapsed: 60, Stopped: results.ByDuration, Events: int64(events), Latency: l, Counters: counters,
+			Roles: []results.Role{{Clients: threads, Events: int64(events), Latency: l}},
+		},
+	}
+}
+
 // partialRun was interrupted in its fourth cell, which has errors too, in a rehearsal with labels that try to break out.
 func partialRun() (*results.Run, []results.Cell) {
 	run, cells := radonRun()

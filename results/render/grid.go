@@ -74,8 +74,8 @@ func (g *grid) add(c column) {
 	}
 }
 
-// reportGrid lays out the rows of a report.
-func reportGrid(r *results.Report) grid {
+// reportGrid lays out the rows of one table of a report.
+func reportGrid(r *results.Table) grid {
 	var g grid
 	rows := r.Rows()
 	g.rows = len(rows)
@@ -94,7 +94,7 @@ func reportGrid(r *results.Report) grid {
 		g.add(textColumn("repeats", "n", 5, rows, func(r *results.Row) string { return strconv.Itoa(r.Repeats) }))
 	}
 	for _, name := range r.Metrics {
-		m, _ := results.MetricByName(name)
+		m := metricOf(name, r.Load)
 		values := valueColumn(m, rows, scaleFor(m, centers(m, rows)))
 		if slices.Contains(r.Changes, name) && (name == "writes" || name == "reads") {
 			values.group = "rates"
@@ -116,14 +116,23 @@ func reportGrid(r *results.Report) grid {
 	return g
 }
 
-// compareGrid lays out the rows of a comparison: for each metric its value in each run, then the differences.
-func compareGrid(c *results.Comparison) grid {
+// metricOf finds a metric. Events of a load on this machine are no transactions.
+func metricOf(name, load string) results.Metric {
+	m, _ := results.MetricByName(name)
+	if load != "" && name == "tps" {
+		m.Title = "events/s"
+	}
+	return m
+}
+
+// compareGrid lays out the rows of one table of a comparison: for each metric its value in each run, then the differences.
+func compareGrid(c *results.Comparison, t results.CompareTable) grid {
 	var g grid
-	g.rows = len(c.Rows)
+	g.rows = len(t.Rows)
 	sides := make([][]*results.Row, len(c.Runs)) // by run
-	identities := make([]*results.Row, len(c.Rows))
+	identities := make([]*results.Row, len(t.Rows))
 	repeats := false
-	for i, row := range c.Rows {
+	for i, row := range t.Rows {
 		for n, side := range row.Sides {
 			sides[n] = append(sides[n], side)
 			if side != nil {
@@ -134,15 +143,15 @@ func compareGrid(c *results.Comparison) grid {
 			}
 		}
 	}
-	addIdentity(&g, identities, c.Axes, c.StepsDiffer)
-	if !axisTellsClients(identities, c.Axes) {
+	addIdentity(&g, identities, t.Axes, t.StepsDiffer)
+	if !axisTellsClients(identities, t.Axes) {
 		g.add(clientsColumn(identities))
 	}
 	if repeats {
 		g.add(textColumn("repeats", "n", 3, identities, func(r *results.Row) string { return repeatsText(c, r) }))
 	}
-	for _, name := range c.Metrics {
-		m, _ := results.MetricByName(name)
+	for _, name := range t.Metrics {
+		m := metricOf(name, t.Load)
 		s := scaleFor(m, centers(m, slices.Concat(sides...)))
 		for n := range c.Runs {
 			values := runColumn(valueColumn(m, sides[n], s), n, fmt.Sprintf("#%d", n+1))
@@ -194,7 +203,7 @@ func repeatsText(c *results.Comparison, r *results.Row) string {
 }
 
 // identityAxes puts the pivot first: its values are the sections.
-func identityAxes(r *results.Report) []results.Axis {
+func identityAxes(r *results.Table) []results.Axis {
 	axes := slices.Clone(r.Axes)
 	if i := slices.IndexFunc(axes, func(a results.Axis) bool { return a.Name == r.Pivot }); i > 0 {
 		pivot := axes[i]
@@ -412,6 +421,10 @@ func metricRank(name string, rows []*results.Row) int {
 		}
 		return 6
 	case "writes", "reads":
+		return 3
+	case "mib_memory", "mib_read", "mib_written":
+		return 2
+	case "file_reads", "file_writes", "fsyncs":
 		return 3
 	case "qps", "restarts", "reconnects":
 		return 4

@@ -17,8 +17,20 @@ func Markdown(w io.Writer, r *results.Report, _ Options) error {
 	for _, line := range heading[1:] {
 		b.WriteString(escape(line) + "\n\n")
 	}
-	markdownGrid(&b, reportGrid(r))
-	markdownNotes(&b, r.Notes, r.Warnings, r.Run.Errors)
+	for i, t := range r.Tables() {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if len(r.More) > 0 {
+			fmt.Fprintf(&b, "#### %s\n\n", escape(tableHeading(t, false)))
+		}
+		markdownGrid(&b, reportGrid(t))
+		if i < len(r.More) {
+			markdownNotes(&b, newNotes(r, i), nil, nil)
+		} else {
+			markdownNotes(&b, newNotes(r, i), r.Warnings, r.Run.Errors)
+		}
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -29,7 +41,16 @@ func MarkdownCompare(w io.Writer, c *results.Comparison, _ Options) error {
 	for _, line := range compareHeading(c, false) {
 		b.WriteString(escape(strings.TrimSpace(line)) + "\n\n")
 	}
-	markdownGrid(&b, compareGrid(c))
+	tables := c.Tables()
+	for i, t := range tables {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if len(tables) > 1 {
+			fmt.Fprintf(&b, "#### %s\n\n", escape(loadText(t.Load)))
+		}
+		markdownGrid(&b, compareGrid(c, t))
+	}
 	markdownNotes(&b, c.Notes, c.Warnings, nil)
 	for i, line := range dissimilarText(c, 0) {
 		if i == 0 {

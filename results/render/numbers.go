@@ -33,7 +33,7 @@ func scaleFor(m results.Metric, values []float64) scale {
 		low, high = min(low, v), max(high, v)
 	}
 	switch m.Unit {
-	case "1/s":
+	case "1/s", "MiB/s":
 		if high >= 1000 {
 			return scale{divide: 1, rate: true}
 		}

@@ -28,6 +28,7 @@ func reports() map[string]*results.Report {
 		"radon": radonRun, "one": oltpRun, "partial": partialRun,
 		"matrix": func() (*results.Run, []results.Cell) { return matrixRun(6, 1) },
 		"few":    func() (*results.Run, []results.Cell) { return matrixRun(3, 1) },
+		"mixed":  func() (*results.Run, []results.Cell) { return machineRun(1) },
 		"empty": func() (*results.Run, []results.Cell) {
 			run, _ := radonRun()
 			run.Status = results.RunFailed
@@ -63,6 +64,60 @@ func TestGolden(t *testing.T) {
 	golden(t, "compare.md", func(b *bytes.Buffer) error { return MarkdownCompare(b, c, Options{}) })
 	golden(t, "compare.csv", func(b *bytes.Buffer) error { return CSVCompare(b, c, Options{}) })
 	golden(t, "compare.json", func(b *bytes.Buffer) error { return JSONCompare(b, c, Options{}) })
+
+	c, err = results.Compare(twoMachines())
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "compare-mixed.120.txt", func(b *bytes.Buffer) error { return TableCompare(b, c, Options{Width: 120}) })
+	golden(t, "compare-mixed.md", func(b *bytes.Buffer) error { return MarkdownCompare(b, c, Options{}) })
+}
+
+// twoMachines are runs with loads of several kinds.
+func twoMachines() []results.Recorded {
+	run1, cells1 := machineRun(1)
+	run2, cells2 := machineRun(1.2)
+	return []results.Recorded{{Name: "machine/1", Run: run1, Cells: cells1}, {Name: "machine/2", Run: run2, Cells: cells2}}
+}
+
+// TestKindsOfLoadStandApart: each kind of load has a table of its own, with its own columns and baseline; that of one kind alone
+// has no heading.
+func TestKindsOfLoadStandApart(t *testing.T) {
+	run, cells := machineRun(1)
+	r := report(run, cells)
+	var kinds []string
+	for _, table := range r.Tables() {
+		kinds = append(kinds, table.Load)
+		for _, row := range table.Rows() {
+			if row.Load != table.Load {
+				t.Errorf("%s stands in the table of %q", row.Name, table.Load)
+			}
+			if n, _ := row.Label("threads"); n == "8" && !strings.HasPrefix(row.Baseline, table.Load) {
+				t.Errorf("%s is compared with %s", row.Key, row.Baseline)
+			}
+		}
+	}
+	if got := strings.Join(kinds, " "); got != " cpu memory fileio" || len(r.Rows()) != 8 {
+		t.Errorf("kinds %q, %d rows", got, len(r.Rows()))
+	}
+	one := report(run, []results.Cell{cells[1], cells[5]})
+	if len(one.More) != 0 || one.Load != "cpu" || len(one.Rows()) != 2 {
+		t.Errorf("%+v", one)
+	}
+	var b bytes.Buffer
+	if err := Table(&b, one, Options{Width: 120}); err != nil || strings.Contains(b.String(), "\ncpu") || !strings.Contains(b.String(), "events/s") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+
+	// A plan's own columns: each table has those that its rows have.
+	run.Report.Metrics = []string{"qps", "mib_written", "p95"}
+	var chosen []string
+	for _, table := range report(run, cells).Tables() {
+		chosen = append(chosen, strings.Join(table.Metrics, "+"))
+	}
+	if got := strings.Join(chosen, " "); got != "qps+p95 p95 p95 mib_written+p95" {
+		t.Errorf("columns %s", got)
+	}
 }
 
 func golden(t *testing.T, file string, write func(*bytes.Buffer) error) {
@@ -94,6 +149,10 @@ func TestTableFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	run, cells := matrixRun(2, 1.1)
+	mixed, err := results.Compare(twoMachines())
+	if err != nil {
+		t.Fatal(err)
+	}
 	three, err := results.Compare(append(twoRuns(), results.Recorded{Name: "third", Run: run, Cells: cells}))
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +165,7 @@ func TestTableFits(t *testing.T) {
 			}
 			checkWidth(t, name, b.String(), width)
 		}
-		for name, c := range map[string]*results.Comparison{"compare": c, "three": three} {
+		for name, c := range map[string]*results.Comparison{"compare": c, "three": three, "mixed": mixed} {
 			var b bytes.Buffer
 			if err := TableCompare(&b, c, Options{Width: width}); err != nil {
 				t.Fatal(err)

@@ -27,14 +27,23 @@ func Table(w io.Writer, r *results.Report, o Options) error {
 	var b bytes.Buffer
 	ink := ink(o.Color)
 	writeLines(&b, o.Width, reportHeading(r, ink))
-	g := reportGrid(r)
-	if r.Pivot != "" {
-		g.foldRepeated("label." + r.Pivot)
+	for i, t := range r.Tables() {
+		if len(r.More) > 0 {
+			writeLines(&b, o.Width, []string{"", tableHeading(t, ink)})
+		}
+		g := reportGrid(t)
+		if t.Pivot != "" {
+			g.foldRepeated("label." + t.Pivot)
+		}
+		if err := writeGrid(&b, g, o); err != nil {
+			return err
+		}
+		if i < len(r.More) {
+			writeNotes(&b, newNotes(r, i), nil, nil, o)
+		} else {
+			writeNotes(&b, newNotes(r, i), r.Warnings, r.Run.Errors, o)
+		}
 	}
-	if err := writeGrid(&b, g, o); err != nil {
-		return err
-	}
-	writeNotes(&b, r.Notes, r.Warnings, r.Run.Errors, o)
 	_, err := w.Write(b.Bytes())
 	return err
 }
@@ -43,8 +52,14 @@ func Table(w io.Writer, r *results.Report, o Options) error {
 func TableCompare(w io.Writer, c *results.Comparison, o Options) error {
 	var b bytes.Buffer
 	writeLines(&b, o.Width, compareHeading(c, ink(o.Color)))
-	if err := writeGrid(&b, compareGrid(c), o); err != nil {
-		return err
+	tables := c.Tables()
+	for _, t := range tables {
+		if len(tables) > 1 {
+			writeLines(&b, o.Width, []string{"", ink(o.Color).bold(loadText(t.Load))})
+		}
+		if err := writeGrid(&b, compareGrid(c, t), o); err != nil {
+			return err
+		}
 	}
 	writeNotes(&b, c.Notes, c.Warnings, nil, o)
 	for i, line := range dissimilarText(c, variablesShown) {

@@ -32,17 +32,39 @@ func reportHeading(r *results.Report, ink ink) []string {
 		lines = append(lines, printable(about))
 	}
 	second := []string{cellsText(h)}
-	for _, l := range r.Constant {
-		second = append(second, printable(l.Name+"="+l.Value))
-	}
-	if len(r.Changes) > 0 {
-		second = append(second, "baseline "+labelsText(r.Baseline))
+	if len(r.More) == 0 {
+		second = append(second, sameText(&r.Table)...)
 	}
 	lines = append(lines, strings.Join(second, " · "))
 	if doubt := statusText(h); doubt != "" {
 		lines = append(lines, ink.bold(doubt))
 	}
 	return lines
+}
+
+// tableHeading says what kind of load the rows of one of several tables are of, and what is true of all of them.
+func tableHeading(t *results.Table, ink ink) string {
+	return strings.Join(append([]string{ink.bold(loadText(t.Load))}, sameText(t)...), " · ")
+}
+
+// loadText names a kind of load.
+func loadText(load string) string {
+	if load == "" {
+		return "SQL"
+	}
+	return printable(load)
+}
+
+// sameText gives the labels that all rows of a table have, and what they are compared with.
+func sameText(t *results.Table) []string {
+	var parts []string
+	for _, l := range t.Constant {
+		parts = append(parts, printable(l.Name+"="+l.Value))
+	}
+	if len(t.Changes) > 0 {
+		parts = append(parts, "baseline "+labelsText(t.Baseline))
+	}
+	return parts
 }
 
 func compareHeading(c *results.Comparison, ink ink) []string {
@@ -119,6 +141,18 @@ func labelsText(labels map[string]string) string {
 		parts = append(parts, printable(name+"="+labels[name]))
 	}
 	return strings.Join(parts, " ")
+}
+
+// newNotes gives the footnotes of a report's table that no table before it has.
+func newNotes(r *results.Report, table int) []results.Note {
+	last := 0
+	tables := r.Tables()
+	for _, t := range tables[:table] {
+		for _, n := range t.Notes {
+			last = max(last, n.Number)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(tables[table].Notes), func(n results.Note) bool { return n.Number <= last })
 }
 
 // writeNotes prints the footnotes with their remedies, then what is wrong with the record, then the run's errors.

@@ -80,11 +80,25 @@ func (f *folder) read() error {
 // release gives the folder back as it is.
 func (f *folder) release() { _ = f.lock.Close() } // what was written has been synced
 
-// remove takes the whole folder away.
+// remove takes the whole folder away, the claim last: who is killed meanwhile leaves a folder that a sweep knows.
 func (f *folder) remove() error {
 	defer f.release()
+	entries, err := os.ReadDir(f.path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != claimName {
+			if err := os.RemoveAll(filepath.Join(f.path, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
 	return os.RemoveAll(f.path)
 }
+
+// claimGrace is the age from which a folder without a claim was left by somebody who was killed before making one.
+const claimGrace = time.Minute
 
 // newRunFolder makes a run folder, for this user alone, where temporary files go or, if that path is too long for a
 // socket in it, in /tmp.
@@ -207,7 +221,10 @@ func sweepRun(path string) (bool, error) {
 	}
 	lock, err := os.OpenFile(filepath.Join(path, claimName), os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
+		if time.Since(info.ModTime()) < claimGrace {
+			return false, nil // its maker is about to claim it
+		}
+		return true, os.RemoveAll(path)
 	}
 	if err != nil {
 		return false, err

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"benchplan/steps/localserver"
 	"benchplan/steps/localserver/servertest"
@@ -255,19 +257,28 @@ func TestOptionsThatAreRefused(t *testing.T) {
 func TestValuesThatTheServerMovesIntoRangeAreTold(t *testing.T) {
 	server := servertest.Start(t, localserver.Config{Options: map[string]string{"innodb_flush_log_at_trx_commit": "9"}})
 	want := []string{"option 'innodb-flush-log-at-trx-commit': unsigned value 9 adjusted to 3"}
-	if diff := cmp.Diff(want, server.Warnings()); diff != "" {
+	if diff := cmp.Diff(want, beside(server.Warnings())); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	if err := server.Restart(t.Context(), map[string]string{"innodb_flush_log_at_trx_commit": "2"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := server.Warnings(); len(got) > 0 {
+	if got := beside(server.Warnings()); len(got) > 0 {
 		t.Errorf("after a restart without it: %q", got)
 	}
 }
 
+// beside leaves out what a server says where few files may be open, as for an ordinary user.
+func beside(warnings []string) []string {
+	return slices.DeleteFunc(warnings, func(w string) bool { return strings.HasPrefix(w, "Changed limits:") })
+}
+
 func TestManyClientsAtOnce(t *testing.T) {
-	const clients = 600
+	clients := 600
+	var files unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err == nil && files.Max < 4096 {
+		clients = 300 // an ordinary user's limit
+	}
 	server := servertest.Start(t, localserver.Config{MaxConnections: clients, MaxPreparedStatements: 50_000})
 	if got := variable(t, server, "max_prepared_stmt_count"); got != "50000" {
 		t.Errorf("max_prepared_stmt_count = %s", got)
@@ -632,4 +643,27 @@ func TestSocketPathStaysShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Close()
+}
+
+// TestSweepTakesFoldersWithoutAClaim: somebody was killed before claiming the folder; one that is being made is left alone.
+func TestSweepTakesFoldersWithoutAClaim(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	old, fresh := filepath.Join(dir, "benchplan-server-old"), filepath.Join(dir, "benchplan-server-fresh")
+	for _, folder := range []string{old, fresh} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(old, long, long); err != nil {
+		t.Fatal(err)
+	}
+	servertest.Start(t, localserver.Config{})
+	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the old folder is there: %v", err)
+	}
+	if _, err := os.Stat(fresh); err != nil {
+		t.Error(err)
+	}
 }

@@ -113,8 +113,12 @@ func TestEventsAreExactAndAreWhatTheServerSaw(t *testing.T) {
 				t.Errorf("events %d (%d in the histogram), stopped by %s; want 4000", out.Events, out.Latency.Count, out.Stopped)
 			}
 			writes := after["Com_insert"] + after["Com_update"] + after["Com_delete"] - before["Com_insert"] - before["Com_update"] - before["Com_delete"]
+			// The server also counts those that failed: a client of batches can meet another in a deadlock.
+			for _, r := range out.Restarts {
+				writes -= r.Count
+			}
 			if got := out.Statements[results.Write].Count; got != writes {
-				t.Errorf("the record has %d writes, the server had %d", got, writes)
+				t.Errorf("the record has %d writes, the server had %d beside the restarts %+v", got, writes, out.Restarts)
 			}
 			// The checks of this test and the first look at sql_mode select too.
 			reads := after["Com_select"] - before["Com_select"]

@@ -108,12 +108,12 @@ func advise(err error) error {
 	return err
 }
 
-// StatementError is the error of a statement that stopped a cell.
+// StatementError is the error of a statement, or of an event of a host workload, that stopped a cell.
 type StatementError struct {
 	Role      string // of the client; may be empty
 	Client    int    // its index within the role
 	Class     results.Class
-	Statement string // as the workload gave it, arguments not filled in, shortened
+	Statement string // as the workload gave it, arguments not filled in, shortened; empty for a host workload
 	Err       error  // the driver's, with a remedy where there is one
 }
 
@@ -121,6 +121,9 @@ func (e *StatementError) Error() string {
 	role := e.Role
 	if role != "" {
 		role += " "
+	}
+	if e.Statement == "" {
+		return fmt.Sprintf("%sclient %d: %v", role, e.Client, e.Err)
 	}
 	return fmt.Sprintf("%sclient %d: %v (statement: %s)", role, e.Client, e.Err, e.Statement)
 }

@@ -19,6 +19,9 @@ type Order struct {
 	// of so many tickets before it begins. An event that a policy of Count ends as failed has used up its ticket, so the
 	// cell ends after Events events and failures together.
 	Events plan.Count `json:"events,omitempty"`
+	// EventsEach is how many events each client has in the measured part; 0 for no limit. A cell that is given nothing else ends
+	// when all clients have had theirs.
+	EventsEach plan.Count `json:"events_each,omitempty"`
 	// Warmup is how long the load runs before anything is counted.
 	Warmup plan.Duration `json:"warmup,omitempty"`
 	// Interval is how often the observer is called; it is rounded up to whole seconds, and 0 is one second.
@@ -91,10 +94,10 @@ func (o Order) Total() int {
 func (o Order) Validate() error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if o.Duration == 0 && o.Events == 0 {
+	if o.Duration == 0 && o.Events == 0 && o.EventsEach == 0 {
 		fail("the run would never end: give it a duration, a number of events, or both")
 	}
-	if o.Duration < 0 || o.Warmup < 0 || o.Interval < 0 || o.Grace < 0 || o.ServerLost < 0 || o.Events < 0 {
+	if o.Duration < 0 || o.Warmup < 0 || o.Interval < 0 || o.Grace < 0 || o.ServerLost < 0 || o.Events < 0 || o.EventsEach < 0 {
 		fail("duration, events, warmup, interval, grace and server_lost cannot be negative")
 	}
 	seen := map[string]bool{}

@@ -49,6 +49,9 @@ type run struct {
 	cell    cell
 	tally   *tally
 	runners []*runner
+	// connections are the lines of the runners to a server; none where the load is on this machine.
+	connections []*connection
+	threads     bool // each client has an OS thread of its own
 
 	failure chan struct{} // closed once err is set
 	err     error
@@ -56,6 +59,15 @@ type run struct {
 }
 
 func newRun(connector driver.Connector, w Workload, o Order) *run {
+	r := newCell(o)
+	for role, clients := range o.Clients {
+		r.addRole(connector, w, role, clients)
+	}
+	return r
+}
+
+// newCell makes a run that has no clients yet.
+func newCell(o Order) *run {
 	r := &run{
 		order:   o,
 		tally:   newTally(max(1, min(runtime.GOMAXPROCS(0), o.Total(), mostShards)), len(o.Clients)),
@@ -65,6 +77,7 @@ func newRun(connector driver.Connector, w Workload, o Order) *run {
 		clients:  o.Clients,
 		start:    int64(o.Warmup),
 		budget:   int64(o.Events),
+		each:     int64(o.EventsEach),
 		onError:  o.OnError,
 		fallback: o.OnErrorDefault,
 		fail:     r.fail,
@@ -75,9 +88,6 @@ func newRun(connector driver.Connector, w Workload, o Order) *run {
 	r.cell.end.Store(math.MaxInt64)
 	if o.Duration > 0 {
 		r.cell.end.Store(int64(o.Warmup) + int64(o.Duration))
-	}
-	for role, clients := range o.Clients {
-		r.addRole(connector, w, role, clients)
 	}
 	return r
 }
@@ -92,21 +102,21 @@ func (r *run) addRole(connector driver.Connector, w Workload, role int, clients 
 		}
 	}
 	for i := range clients.Count {
-		r.runners = append(r.runners, &runner{
-			session: session{
-				cell:      &r.cell,
-				shard:     r.tally.shards[len(r.runners)%len(r.tally.shards)],
-				client:    w.Client(clients.Role, i, clients.Count, clientRandom(r.order.Seed, clients.Role, i)),
-				role:      role,
-				index:     i,
-				templates: s.templates,
-			},
-			script:    s,
-			connector: connector,
-			clock:     &r.clock,
-			patience:  orDefault(r.order.ServerLost, defaultServerLost),
+		c := &connection{script: s, connector: connector}
+		r.connections = append(r.connections, c)
+		r.add(c, session{
+			client:    w.Client(clients.Role, i, clients.Count, clientRandom(r.order.Seed, clients.Role, i)),
+			role:      role,
+			index:     i,
+			templates: s.templates,
 		})
 	}
+}
+
+// add makes the runner of a session.
+func (r *run) add(l line, s session) {
+	s.cell, s.shard = &r.cell, r.tally.shards[len(r.runners)%len(r.tally.shards)]
+	r.runners = append(r.runners, &runner{session: s, line: l, clock: &r.clock, patience: orDefault(r.order.ServerLost, defaultServerLost)})
 }
 
 func orDefault(d plan.Duration, otherwise time.Duration) time.Duration {
@@ -126,7 +136,7 @@ func (r *run) connect(ctx context.Context) error {
 			if groupCtx.Err() != nil {
 				return groupCtx.Err()
 			}
-			if err := client.connect(groupCtx); err != nil {
+			if err := client.line.open(groupCtx); err != nil {
 				return fmt.Errorf("%d of %d clients connected, then: %w", connected.Load(), len(r.runners), advise(err))
 			}
 			connected.Add(1)
@@ -139,16 +149,16 @@ func (r *run) connect(ctx context.Context) error {
 	if r.order.PSMode != PSDisable {
 		return nil
 	}
-	backslash, err := r.runners[0].escapesByBackslash(ctx)
-	for _, client := range r.runners {
-		client.script.backslash = backslash
+	backslash, err := r.connections[0].escapesByBackslash(ctx)
+	for _, c := range r.connections {
+		c.script.backslash = backslash
 	}
 	return err
 }
 
 func (r *run) disconnect() {
 	for _, client := range r.runners {
-		client.disconnect()
+		client.line.close()
 	}
 }
 
@@ -177,10 +187,16 @@ func (r *run) endAt(now int64) {
 func (r *run) measure(ctx context.Context, observer Observer) (results.Outcome, error) {
 	ended, end := context.WithCancel(context.Background())
 	defer end()
-	var clients sync.WaitGroup
+	var clients, ready sync.WaitGroup
 	started := make(chan struct{})
 	for _, client := range r.runners {
+		ready.Add(1)
 		clients.Go(func() {
+			if r.threads {
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+			}
+			ready.Done()
 			<-started
 			client.drive(ended)
 		})
@@ -190,6 +206,7 @@ func (r *run) measure(ctx context.Context, observer Observer) (results.Outcome, 
 		clients.Wait()
 		close(done)
 	}()
+	ready.Wait()
 	r.clock.base = time.Now()
 	close(started)
 
@@ -219,7 +236,7 @@ func (r *run) finish(ctx context.Context, done <-chan struct{}, stopped results.
 		case <-timer.C:
 			for _, client := range r.runners {
 				if !client.over.Load() {
-					client.wire.sever()
+					client.line.sever()
 					cut++
 				}
 			}
@@ -248,6 +265,9 @@ func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watc
 		}
 	}
 	r.tally.fill(&out, r.order.Clients)
+	if len(r.connections) > 0 {
+		r.tally.fillStatements(&out)
+	}
 	out.Ledger = r.ledger()
 	switch {
 	case r.err != nil:

@@ -18,6 +18,7 @@ type cell struct {
 	start    int64        // the end of the warm-up
 	end      atomic.Int64 // when the measured part ends; moved forward by an error or an interrupt
 	budget   int64        // events of the measured part; 0 for no limit
+	each     int64        // likewise, of each client
 	tickets  atomic.Int64 // how many were taken
 	onError  map[int]Action
 	fallback Action
@@ -77,12 +78,14 @@ type session struct {
 	role      int // index in cell.clients
 	index     int // within the role
 	templates []string
+	result    *HostResult // what the last event came to, where the client's events are calls; nil: they are statements
 	statement Statement
 	phase     phase
 	then      Action // what follows an undo: Restart the event, Count it and begin the next, or Stop
 
 	open           bool  // an event is under way
 	ticket         bool  // and has its place among the events of the measured part
+	taken          int64 // how many such places the session has had
 	idleSince      int64 // when there was no ticket left for it; 0: there always was
 	eventStart     int64
 	statementStart int64
@@ -95,7 +98,7 @@ func (s *session) begin(now int64) step {
 		return s.close()
 	}
 	if now >= s.cell.start {
-		if !s.cell.takeTicket() {
+		if !s.takeTicket() {
 			s.idleSince = now
 			return s.close()
 		}
@@ -104,6 +107,15 @@ func (s *session) begin(now int64) step {
 	s.open = true
 	s.eventStart = now
 	return s.next(now)
+}
+
+// takeTicket tells whether one more event of the session may be counted.
+func (s *session) takeTicket() bool {
+	if s.cell.each > 0 && s.taken >= s.cell.each || !s.cell.takeTicket() {
+		return false
+	}
+	s.taken++
+	return true
 }
 
 func (s *session) next(now int64) step {
@@ -136,7 +148,9 @@ func (s *session) count(now, rows, affected int64) {
 	if now < s.cell.start {
 		sh.mu.Lock()
 		defer sh.mu.Unlock()
-		sh.warm.queries++
+		if s.result == nil {
+			sh.warm.queries++
+		}
 		if s.statement.Last {
 			sh.warm.events++
 			record(sh.warm.latency, now-s.eventStart)
@@ -150,15 +164,20 @@ func (s *session) count(now, rows, affected int64) {
 		return
 	}
 	// An event that began in the warm-up takes its ticket now; where none is left it does not count.
-	counts := s.statement.Last && (s.ticket || s.cell.takeTicket())
+	counts := s.statement.Last && (s.ticket || s.takeTicket())
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	class := &sh.classes[classIndex(s.statement.Class)]
-	class.rows += rows
-	class.affected += affected
-	record(class.latency, now-s.statementStart)
-	sh.current.queries++
+	if s.result == nil {
+		class := &sh.classes[classIndex(s.statement.Class)]
+		class.rows += rows
+		class.affected += affected
+		record(class.latency, now-s.statementStart)
+		sh.current.queries++
+	}
 	if counts {
+		if s.result != nil {
+			sh.addCounts(s.result)
+		}
 		sh.current.events++
 		sh.lastEnd = max(sh.lastEnd, now)
 		record(sh.current.latency, now-s.eventStart)

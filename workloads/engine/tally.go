@@ -53,6 +53,7 @@ type shard struct {
 	mu         sync.Mutex
 	roles      []*hdrhistogram.Histogram // of events
 	classes    []classTally              // in the order of results.Classes
+	counts     [MaxCounters]int64        // of a host workload, in the order of its counters
 	errors     problems
 	restarts   problems
 	reconnects int64
@@ -65,6 +66,13 @@ type shard struct {
 	warm              *span    // of the warm-up, for the observer alone
 	current           *span    // of the second under way
 	_                 [8]int64 // keeps the next shard's mutex off this cache line
+}
+
+// addCounts adds what an event came to.
+func (s *shard) addCounts(r *HostResult) {
+	for i, n := range r.Counts {
+		s.counts[i] += n
+	}
 }
 
 type classTally struct {
@@ -211,6 +219,11 @@ func (t *tally) fill(out *results.Outcome, clients []RoleClients) {
 	}
 	out.Events = events.TotalCount()
 	out.Latency = summarize(events)
+	t.fillProblems(out)
+}
+
+// fillStatements writes what came of statements into an outcome.
+func (t *tally) fillStatements(out *results.Outcome) {
 	out.Statements = map[results.Class]results.Statements{}
 	for i, class := range results.Classes {
 		h := newHistogram()
@@ -224,6 +237,23 @@ func (t *tally) fill(out *results.Outcome, clients []RoleClients) {
 		out.Statements[class] = sum
 		out.Histograms[string(class)] = h
 	}
+}
+
+// fillCounters writes into an outcome what the events of a host workload added up.
+func (t *tally) fillCounters(out *results.Outcome, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	out.Counters = map[string]int64{}
+	for i, name := range names {
+		for _, s := range t.shards {
+			out.Counters[name] += s.counts[i]
+		}
+	}
+}
+
+// fillProblems writes what went wrong into an outcome.
+func (t *tally) fillProblems(out *results.Outcome) {
 	errors, restarts := problems{}, problems{}
 	var longest int64
 	for _, s := range t.shards {

@@ -73,7 +73,8 @@ func (w *watch) allDone(limit int64) results.Stop {
 		return results.ByError
 	default:
 	}
-	if r.cell.budget > 0 && r.cell.tickets.Load() >= r.cell.budget && r.clock.now() < limit {
+	done := r.cell.each > 0 || r.cell.budget > 0 && r.cell.tickets.Load() >= r.cell.budget
+	if done && r.clock.now() < limit {
 		return results.ByEvents
 	}
 	return results.ByDuration

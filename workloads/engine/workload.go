@@ -16,7 +16,7 @@ import (
 type Definition struct {
 	Name   string
 	Doc    string // one sentence
-	Schema string // the table schema that it works on
+	Schema string // the table schema that it works on; empty for a host workload
 	Roles  []Role // empty: all its clients do the same
 	// PSMode is how its statements are sent where the plan does not say.
 	PSMode PSMode
@@ -26,6 +26,8 @@ type Definition struct {
 	Check func(options any, tables plan.Tables) error
 	// New makes the workload for one cell; clients says how many of each role there will be.
 	New func(options any, tables plan.Tables, clients map[string]int) (Workload, error)
+	// Host is what a workload that loads this machine has in place of Schema, PSMode, Check and New; nil: it loads a server.
+	Host *Host
 }
 
 // Role is a kind of client within a workload, for example the clients that write.
