@@ -14,6 +14,7 @@ const (
 	MarkLittle     = "littles_law"  // clients, rate and latency do not fit together
 	MarkUnfinished = "unfinished"   // events that no latency holds took far longer than those that were counted
 	MarkRestarts   = "restarts"     // many events had to begin anew
+	MarkStranded   = "stranded"     // something was left open on the server
 	MarkPartial    = "partial"      // interrupted
 	MarkFailed     = "failed"       // ended by an error
 	MarkStopRule   = "stop_rule"    // ended by another rule than what it is compared with
@@ -49,6 +50,8 @@ func Check(c *Cell) []Mark {
 	add(checkStatus(c))
 	add(checkErrors(c))
 	add(checkRows(c))
+	add(Mark{MarkStranded, "", fmt.Sprintf("%d clients lost their connection at the end and could not roll back what they had open", c.Outcome.Stranded),
+		"a prepared transaction keeps its locks: look at XA RECOVER and roll back what is there"}, c.Outcome.Stranded > 0)
 	add(checkRestarts(c))
 	add(checkUnfinished(c))
 	return append(marks, checkLittle(c)...)

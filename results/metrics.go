@@ -50,18 +50,18 @@ var metrics = slices.Concat([]Metric{
 	{"reads", "reads/s", "1/s", Higher, "statements that read (SELECT) per second", classRate(Read)},
 	{"writes", "writes/s", "1/s", Higher, "statements that write (INSERT, UPDATE, DELETE, REPLACE) per second", classRate(Write)},
 	{"others", "others/s", "1/s", Higher, "all other statements (BEGIN, COMMIT, XA …) per second", classRate(Other)},
-	{"events", "events", "", Neither, "events (transactions) that were done", func(c *Cell) (float64, bool) { return float64(c.Outcome.Events), measured(c) }},
+	{"events", "events", "", Neither, "events (transactions) that were done", func(c *Cell) (float64, bool) { return float64(c.Outcome.Events), true }},
 },
 	latencies("", "", "of an event, from its first statement (with a rate: from when it was due) to the end of its last", func(c *Cell) Latency { return c.Outcome.Latency }),
 	latencies("read_", "read ", "of an event of the role read, all of its statements included; without such a role, of a statement that reads", classLatency(Read)),
 	latencies("write_", "write ", "of an event of the role write, BEGIN, COMMIT and XA included; without such a role, of a statement that writes", classLatency(Write)),
 	[]Metric{
-		{"errors", "errors", "", Lower, "errors that were not restarted", func(c *Cell) (float64, bool) { return float64(sumErrors(c.Outcome.Errors)), measured(c) }},
-		{"restarts", "restarts", "", Lower, "events that were rolled back and began anew: after a deadlock, a lock wait timeout, a lost connection, or what on_error says", func(c *Cell) (float64, bool) { return float64(sumErrors(c.Outcome.Restarts)), measured(c) }},
-		{"reconnects", "reconnects", "", Lower, "connections that were lost and opened again", func(c *Cell) (float64, bool) { return float64(c.Outcome.Reconnects), measured(c) }},
+		{"errors", "errors", "", Lower, "errors that were not restarted", func(c *Cell) (float64, bool) { return float64(sumErrors(c.Outcome.Errors)), true }},
+		{"restarts", "restarts", "", Lower, "events that were rolled back and began anew: after a deadlock, a lock wait timeout, a lost connection, or what on_error says", func(c *Cell) (float64, bool) { return float64(sumErrors(c.Outcome.Restarts)), true }},
+		{"reconnects", "reconnects", "", Lower, "connections that were lost and opened again", func(c *Cell) (float64, bool) { return float64(c.Outcome.Reconnects), true }},
 		{"rows_per_read", "rows/read", "", Neither, "rows that a statement that reads returned, on average", rowsPerRead},
 		{"elapsed", "elapsed", "s", Neither, "measured time, without warm-up", func(c *Cell) (float64, bool) { return c.Outcome.Elapsed, measured(c) }},
-		{"clients", "clients", "", Neither, "clients, over all roles", func(c *Cell) (float64, bool) { return float64(c.Outcome.Clients), measured(c) }},
+		{"clients", "clients", "", Neither, "clients, over all roles", func(c *Cell) (float64, bool) { return float64(c.Outcome.Clients), true }},
 	},
 	hostMetrics)
 

@@ -97,6 +97,15 @@ type Changes struct {
 	Unsure   int64 `json:"unsure,omitempty"` // rows whose fate is unknown: the connection was lost before the answer came
 }
 
+// Fairness is the mean and the standard deviation (of the population), over the clients, of the events that each did and of the
+// time that these took, as sysbench calls it.
+type Fairness struct {
+	EventsMean   float64 `json:"events_mean"`
+	EventsStddev float64 `json:"events_stddev"`
+	BusyMean     float64 `json:"busy_mean_s"`
+	BusyStddev   float64 `json:"busy_stddev_s"`
+}
+
 // Outcome is what the load of one cell came to: plain values, so that the outcomes of several generators can be merged.
 type Outcome struct {
 	Clients    int                  `json:"clients"`
@@ -121,6 +130,11 @@ type Outcome struct {
 	LongestUnfinished float64 `json:"longest_unfinished_ms,omitempty"`
 	// Cut counts connections closed by force, because their statement had no answer within the grace period.
 	Cut int64 `json:"cut,omitempty"`
+	// Fairness tells how evenly the work fell to the clients.
+	Fairness Fairness `json:"fairness,omitzero"`
+	// Stranded counts clients that could not put an end to what they had open on the server: their connection was lost at the
+	// end of the cell, and there was no other. A prepared XA transaction outlives that, and keeps its locks.
+	Stranded int64 `json:"stranded,omitempty"`
 	// Ledger says, by table, what the server acknowledged to the clients, warm-up and unfinished events included.
 	Ledger map[string]Changes `json:"ledger,omitempty"`
 

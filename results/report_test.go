@@ -55,7 +55,7 @@ func TestMetrics(t *testing.T) {
 	}
 	var empty Cell
 	for _, m := range Metrics() {
-		if v, ok := m.Value(&empty); ok {
+		if v, ok := m.Value(&empty); ok && v != 0 { // counts are 0 and can be asserted
 			t.Errorf("%s of a cell that measured nothing is %v", m.Name, v)
 		}
 	}

@@ -31,8 +31,8 @@ func completeRuns(root *string) func(*cobra.Command, []string, string) ([]string
 }
 
 // completeFormats completes --format.
-func completeFormats(c *cobra.Command) {
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that is not there
+func completeFormats(c *cobra.Command, more ...string) {
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(append(formatNames(), more...), cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that is not there
 }
 
 // completeWorkloads completes the names of workloads and schemas.

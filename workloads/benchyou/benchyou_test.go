@@ -6,11 +6,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"benchplan/plan"
 	"benchplan/results"
+	"benchplan/steps/localserver/servertest"
 	"benchplan/workloads/benchyou"
 	"benchplan/workloads/engine"
 	"benchplan/workloads/internal/testdb"
@@ -326,5 +328,43 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestNothingStaysPreparedWhenConnectionsAreCut: a server that hangs over the end of a cell has its connections cut, some of them
+// between xa prepare and xa commit. What is prepared outlives that, with its locks, so it is rolled back on other connections.
+func TestNothingStaysPreparedWhenConnectionsAreCut(t *testing.T) {
+	t.Parallel()
+	s := testdb.Own(t, nil)
+	sp := spec(100)
+	prepare(t, s, sp)
+	d := benchyou.Random()
+	w, err := d.New(&benchyou.Options{RowsPerInsert: 1, BatchPerCommit: 1, XA: true, Keys: "sliced"}, sp, map[string]int{"write": 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seconds := 0
+	order := engine.Order{Clients: clients(32, 0, 0, 0), Duration: plan.Duration(2 * time.Second), Grace: plan.Duration(300 * time.Millisecond), PSMode: d.PSMode}
+	out, err := engine.Run(t.Context(), s.Connector(), w, order, func(engine.Snapshot) {
+		if seconds++; seconds == 1 {
+			s.Signal(syscall.SIGSTOP)
+			time.AfterFunc(2500*time.Millisecond, func() { s.Signal(syscall.SIGCONT) })
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Cut == 0 || out.Stranded != 0 {
+		t.Errorf("%d cut, %d stranded", out.Cut, out.Stranded)
+	}
+	time.Sleep(200 * time.Millisecond) // the server may yet be busy with connections that were cut
+	db := servertest.OpenDB(t, s.Server, s.Name)
+	rows, err := db.Query("XA RECOVER")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		t.Error("a transaction is still prepared")
 	}
 }

@@ -268,6 +268,8 @@ func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watc
 	if len(r.connections) > 0 {
 		r.tally.fillStatements(&out)
 	}
+	out.Fairness = r.fairness()
+	out.Stranded = r.settle()
 	out.Ledger = r.ledger()
 	switch {
 	case r.err != nil:

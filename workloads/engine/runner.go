@@ -61,6 +61,7 @@ func (r *runner) drive(ended context.Context) {
 		case reconnect:
 			since := r.clock.now()
 			if !r.reconnect(ended, since) {
+				r.session.stranded = true
 				return
 			}
 			now := r.clock.now()

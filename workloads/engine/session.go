@@ -86,6 +86,8 @@ type session struct {
 	open           bool  // an event is under way
 	ticket         bool  // and has its place among the events of the measured part
 	taken          int64 // how many such places the session has had
+	events, busy   int64 // counted events, and the nanoseconds that they took
+	stranded       bool  // its connection was lost when there was no time left for another: see settle
 	idleSince      int64 // when there was no ticket left for it; 0: there always was
 	eventStart     int64
 	statementStart int64
@@ -178,6 +180,8 @@ func (s *session) count(now, rows, affected int64) {
 		if s.result != nil {
 			sh.addCounts(s.result)
 		}
+		s.events++
+		s.busy += now - s.eventStart
 		sh.current.events++
 		sh.lastEnd = max(sh.lastEnd, now)
 		record(sh.current.latency, now-s.eventStart)
@@ -207,6 +211,7 @@ func (s *session) failed(now int64, f fault) step {
 		s.countError(now, f, false, results.Other)
 		return stop
 	case s.phase == closing || now >= s.cell.end.Load():
+		s.stranded = f.lost
 		return stop
 	}
 	// Who cannot roll back is rid of the transaction by dropping the connection.
@@ -219,6 +224,7 @@ func (s *session) fault(now int64, f fault) step {
 	if now >= s.cell.end.Load() {
 		s.then = Stop
 		if f.lost {
+			s.stranded = true
 			return stop
 		}
 		return s.undo(now, false)
@@ -242,6 +248,7 @@ func (s *session) fault(now int64, f fault) step {
 	case !f.lost:
 		return s.undo(now, false)
 	case s.then == Stop:
+		s.stranded = true
 		return stop
 	}
 	return reconnect
@@ -263,6 +270,9 @@ func (s *session) countError(now int64, f fault, restarts bool, class results.Cl
 		place.restarts++
 	} else {
 		place.errors++
+		if now >= s.cell.start {
+			sh.lastEnd = max(sh.lastEnd, now) // a failed event ends too: the clock of a cell that ends by events goes on for it
+		}
 	}
 	if now >= s.cell.start || !restarts && s.cell.action(f, &s.statement) == Stop {
 		list.add(f, class)

@@ -62,7 +62,7 @@ type shard struct {
 	// longestUnfinished is how long the longest of them took until it ended or was given up, nanoseconds.
 	longestUnfinished int64
 	uncounted         []int64  // client-nanoseconds by role, see results.Role
-	lastEnd           int64    // when the last counted event ended
+	lastEnd           int64    // when the last event ended, counted or failed
 	warm              *span    // of the warm-up, for the observer alone
 	current           *span    // of the second under way
 	_                 [8]int64 // keeps the next shard's mutex off this cache line
@@ -272,7 +272,7 @@ func (t *tally) fillProblems(out *results.Outcome) {
 	out.Errors, out.Restarts = errors.list(), restarts.list()
 }
 
-// lastEnd is when the last counted event of the cell ended.
+// lastEnd is when the last event of the cell ended, counted or failed.
 func (t *tally) lastEnd() int64 {
 	var last int64
 	for _, s := range t.shards {
