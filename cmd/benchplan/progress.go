@@ -24,6 +24,7 @@ import (
 type progress struct {
 	t     *terminal
 	quiet bool
+	live  bool // a line for every interval of a cell
 	mask  func(string) string
 
 	printing sync.Mutex    // guards bars and bar
@@ -52,8 +53,8 @@ const worthALine = time.Second
 // narrowest is the width below which a terminal gets lines alone.
 const narrowest = 40
 
-func newProgress(t *terminal, quiet bool, mask func(string) string) *progress {
-	return &progress{t: t, quiet: quiet, mask: mask, started: time.Now()}
+func newProgress(t *terminal, quiet, live bool, mask func(string) string) *progress {
+	return &progress{t: t, quiet: quiet, live: live, mask: mask, started: time.Now()}
 }
 
 // line prints a line, above the last one on a terminal.
@@ -211,6 +212,9 @@ func (p *progress) Load(s engine.Snapshot) {
 		text += ", warm-up"
 	}
 	p.say("%s  %s", text, p.cell)
+	if p.live {
+		p.line("[ %.0fs ] thds: %d tps: %.2f qps: %.2f lat (ms,95%%): %.2f err: %d restarts: %d reconn: %d", s.Elapsed.Seconds(), s.Clients, s.TPS, s.QPS, s.P95, s.Errors, s.Restarts, s.Reconnects)
+	}
 }
 
 func millis(ms float64) string {
@@ -272,7 +276,7 @@ func (p *progress) Writing(done, total int64) {
 func (p *progress) preparing(text string, done bool) {
 	p.say("%s", text)
 	switch {
-	case p.bars != nil || done:
+	case p.drawn() || done:
 		p.filled = time.Time{}
 	case p.filled.IsZero():
 		p.filled = time.Now()

@@ -30,6 +30,7 @@ type runFlags struct {
 	shell      bool
 	dryRun     bool
 	quiet      bool
+	live       bool
 }
 
 func runCommand(t *terminal) *cobra.Command {
@@ -59,6 +60,7 @@ keeps what it measured and runs finally; the second ends at once.`,
 	c.Flags().BoolVar(&f.force, "force", false, "drop tables that are in the way even if benchplan did not make them")
 	c.Flags().BoolVar(&f.shell, "allow-shell", false, "let shell steps execute commands on this machine")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "check the plan, say what would run, touch nothing")
+	c.Flags().BoolVar(&f.live, "live", false, "a line for every interval of a cell, as sysbench's report-interval gives it")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress: nothing but the result and the errors")
 	return c
 }
@@ -90,7 +92,7 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	}
 	defer writer.Close()
 	run, seed := f.record(p)
-	progress := newProgress(t, f.quiet, mask)
+	progress := newProgress(t, f.quiet, f.live, mask)
 	ctx, stop := interruptible(progress.interrupted)
 	defer stop()
 	config := steps.Config{

@@ -25,6 +25,9 @@ func Markdown(w io.Writer, r *results.Report, _ Options) error {
 			fmt.Fprintf(&b, "#### %s\n\n", escape(tableHeading(t, false)))
 		}
 		markdownGrid(&b, reportGrid(t))
+		for _, line := range conclusions(t) {
+			b.WriteString("\n" + escape(line) + "\n")
+		}
 		if i < len(r.More) {
 			markdownNotes(&b, newNotes(r, i), nil, nil)
 		} else {

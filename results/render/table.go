@@ -38,6 +38,12 @@ func Table(w io.Writer, r *results.Report, o Options) error {
 		if err := writeGrid(&b, g, o); err != nil {
 			return err
 		}
+		if lines := conclusions(t); len(lines) > 0 {
+			b.WriteByte('\n')
+			for _, line := range lines {
+				writeWrapped(&b, o.Width, line, "    ")
+			}
+		}
 		if i < len(r.More) {
 			writeNotes(&b, newNotes(r, i), nil, nil, o)
 		} else {
