@@ -16,6 +16,8 @@ type Target struct {
 
 	Params map[string]string `key:"params" json:"params,omitempty" doc:"session variables that every connection sets, for example sql_mode"`
 
+	PSMode string `key:"ps_mode" json:"ps_mode,omitempty" enum:"auto|disable" doc:"how loads send their statements, where a run does not say: auto: prepared; disable: as text, for systems that prepare none; left out, each workload's own"`
+
 	Local *Local `key:"local" json:"local,omitempty" doc:"set up the private local server"`
 }
 

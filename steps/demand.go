@@ -44,6 +44,9 @@ func (d *demand) add(spec *runSpec, s *plan.Scope, rehearse bool) {
 		order = rehearsed(order)
 	}
 	d.connections = max(d.connections, order.Total())
+	if t, err := s.Target(); err == nil {
+		order.PSMode = spec.psMode(order.PSMode, t)
+	}
 	if order.PSMode == engine.PSDisable {
 		return
 	}

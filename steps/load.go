@@ -44,6 +44,7 @@ func (c *Call) serverLoad(ctx context.Context, spec *runSpec, definition engine.
 	if err != nil {
 		return nil, err
 	}
+	order.PSMode = spec.psMode(order.PSMode, t)
 	workload, err := definition.New(spec.Options, *data, byRole(order.Clients))
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ type runSpec struct {
 	Events   plan.Count        `key:"events" doc:"number of events over all clients; it is exact"`
 	Warmup   plan.Duration     `key:"warmup" doc:"time before anything is counted"`
 	Interval plan.Duration     `key:"interval" default:"1s" min:"1s" doc:"how often progress is shown"`
-	PSMode   string            `key:"ps_mode" enum:"auto|disable" doc:"auto: prepared statements; disable: text; left out, the workload's own"`
+	PSMode   string            `key:"ps_mode" enum:"auto|disable" doc:"auto: prepared statements; disable: text; left out, the target's, else the workload's own"`
 	OnError  map[string]string `key:"on_error" doc:"what follows an error, by its number or by default: stop, restart, count or reconnect; as in {1105: count, default: stop}"`
 	Options  any               `key:"-" more:"workload"`
 }
@@ -144,6 +144,14 @@ func (s *runSpec) clients(d engine.Definition) ([]engine.RoleClients, []plan.Pro
 	return out, problems
 }
 
+// psMode is how statements are sent: as the run says, else the target, else the workload.
+func (s *runSpec) psMode(workload engine.PSMode, t *plan.Target) engine.PSMode {
+	if s.PSMode == "" && t.PSMode != "" {
+		return engine.PSMode(t.PSMode)
+	}
+	return workload
+}
+
 // order gives what the engine has to run.
 func (s *runSpec) order(d engine.Definition, clients []engine.RoleClients) (engine.Order, []plan.Problem) {
 	o := engine.Order{
@@ -238,12 +246,8 @@ func (c *Call) conclude(ctx context.Context, l *load, cell *results.Cell, err er
 // record begins the record of the cell.
 func (c *Call) record(spec *runSpec, o engine.Order) results.Cell {
 	s := c.Scope
-	labels := make([]results.Label, len(s.Labels()))
-	for i, l := range s.Labels() {
-		labels[i] = results.Label(l)
-	}
 	cell := results.Cell{
-		Path: s.Path(), Labels: labels, Repeat: s.Repeat(), Round: s.Repeat(), Seq: c.run.seq, Position: s.At(),
+		Path: s.Path(), Labels: labelsOf(s), Repeat: s.Repeat(), Round: s.Repeat(), Seq: c.run.seq, Position: s.At(),
 		Workload: spec.Workload, Options: cellOptions(spec, o), Clients: byRole(o.Clients),
 		Wanted:  results.Wanted{Duration: o.Duration, Events: int64(o.Events), Warmup: o.Warmup},
 		Started: time.Now().UTC(), Attributes: map[string]string{},
@@ -282,7 +286,7 @@ func byRole(clients []engine.RoleClients) map[string]int {
 // of the cells nor on which were run before.
 func (r *run) cellSeed(s *plan.Scope) uint64 {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d\x00%s\x00%d", r.Seed, s.Identity(), s.Repeat())
+	fmt.Fprintf(h, "%d\x00%s\x00%d", r.Seed, results.Key(s.Path(), labelsOf(s)), s.Repeat())
 	return h.Sum64()
 }
 
@@ -296,4 +300,13 @@ func figures(cell *results.Cell) map[string]any {
 		}
 	}
 	return out
+}
+
+// labelsOf gives the labels of a cell as a record has them.
+func labelsOf(s *plan.Scope) []results.Label {
+	labels := make([]results.Label, len(s.Labels()))
+	for i, l := range s.Labels() {
+		labels[i] = results.Label(l)
+	}
+	return labels
 }

@@ -285,3 +285,20 @@ func TestRehearsedOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestPSModeOfTheTarget: the run's mode comes before the target's, and that before the workload's own.
+func TestPSModeOfTheTarget(t *testing.T) {
+	o := carryOut(t, `
+target: { ps_mode: disable }
+tables: { schema: sbtest, rows: 100 }
+steps:
+  - prepare:
+  - { name: target, run: { workload: oltp_point_select, threads: 1, events: 5 } }
+  - { name: run, run: { workload: oltp_point_select, threads: 1, events: 5, ps_mode: auto } }
+`).done(t)
+	for i, want := range []string{"disable", "auto"} {
+		if got := fmt.Sprint(o.cells[i].Options["ps_mode"]); got != want {
+			t.Errorf("%s: %s, want %s", o.cells[i].Path, got, want)
+		}
+	}
+}

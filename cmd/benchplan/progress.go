@@ -204,7 +204,11 @@ func (p *progress) Cell(s *plan.Scope, seq, planned int, least time.Duration) {
 
 // Load puts the figures first: what a narrow terminal cuts off is the name of the cell.
 func (p *progress) Load(s engine.Snapshot) {
-	text := fmt.Sprintf("%.0f tps, p95 %s", s.TPS, millis(s.P95))
+	rate := "tps"
+	if s.QPS == 0 && s.TPS > 0 {
+		rate = "events/s" // a load on this machine sends no statements
+	}
+	text := fmt.Sprintf("%.0f %s, p95 %s", s.TPS, rate, millis(s.P95))
 	if s.Errors > 0 {
 		text += fmt.Sprintf(", %d errors", s.Errors)
 	}
