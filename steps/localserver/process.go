@@ -27,6 +27,7 @@ func startProcess(cmd *exec.Cmd, log *errorLog) (*process, error) {
 	p := &process{cmd: cmd, ended: make(chan struct{}), lost: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = log.file, log.file
 	cmd.SysProcAttr = attributes()
+	raiseFileLimit()
 	started := make(chan error)
 	go p.run(log, started)
 	if err := <-started; err != nil {
