@@ -106,8 +106,8 @@ func (w *waitSpec) wait(ctx context.Context, c *Call) error {
 		if err == nil {
 			return nil
 		}
-		if limited.Err() == nil || last == nil {
-			last = err // a look that the limit broke off tells less than the one before
+		if last == nil || !brokenOff(limited, err) {
+			last = err
 		}
 		if sleep(limited, w.Interval.D()) != nil {
 			break
@@ -117,6 +117,13 @@ func (w *waitSpec) wait(ctx context.Context, c *Call) error {
 		return ctx.Err()
 	}
 	return fmt.Errorf("waited %s for %s: %w", w.Timeout, w.Until.what(), last)
+}
+
+// brokenOff tells whether the limit ended a look, which then tells less than the one before. A connection's deadline passes a moment
+// before the context says so.
+func brokenOff(limited context.Context, err error) bool {
+	var network net.Error
+	return limited.Err() != nil || errors.As(err, &network) && network.Timeout()
 }
 
 func (u *until) what() string {
