@@ -381,6 +381,7 @@ func cellAttributes(c *Cell) map[string]string {
 		a["files total size"] = strconv.FormatInt(int64(c.Files.TotalSize), 10)
 		a["files dir"] = c.Files.Dir
 	}
+	maps.Copy(a, c.Attributes) // what the plan set on the server, the order of its cells
 	for name, v := range c.Options {
 		if name != "seed" { // follows from the run's, which is drawn anew for each run unless the plan fixes it
 			a["option "+name] = fmt.Sprint(v)

@@ -477,6 +477,8 @@ func TestCompareRuns(t *testing.T) {
 	old := Recorded{Name: "old", Run: &Run{Tool: Tool{Version: "1"}}, Cells: []Cell{cellAt(1, Label{"config", "a"}), cellAt(2, Label{"config", "b"})}}
 	next := Recorded{Name: "new", Run: &Run{Tool: Tool{Version: "2"}}, Cells: []Cell{cellAt(1, Label{"config", "b"}), cellAt(2, Label{"config", "c"})}}
 	next.Cells[0].Options = map[string]any{"range_size": "200"}
+	old.Cells[1].Attributes = map[string]string{"variable sync_binlog": "0", "order": "interleaved"}
+	next.Cells[0].Attributes = map[string]string{"variable sync_binlog": "1", "order": "interleaved"}
 	next.Cells[0].Outcome.Events *= 2
 	c, err := Compare([]Recorded{old, next})
 	if err != nil {
@@ -485,7 +487,8 @@ func TestCompareRuns(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"config=c"}, {"config=a"}}, c.Missing); diff != "" {
 		t.Errorf("missing (-want +got):\n%s", diff)
 	}
-	want := []Dissimilar{{What: "benchplan", Values: []string{"1", "2"}}, {What: "option range_size", Values: []string{"100", "200"}, Cells: []string{"config=b"}}}
+	want := []Dissimilar{{What: "benchplan", Values: []string{"1", "2"}}, {What: "option range_size", Values: []string{"100", "200"}, Cells: []string{"config=b"}},
+		{What: "variable sync_binlog", Values: []string{"0", "1"}, Cells: []string{"config=b"}}}
 	if diff := cmp.Diff(want, c.Differences); diff != "" {
 		t.Errorf("differences (-want +got):\n%s", diff)
 	}
