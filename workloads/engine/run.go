@@ -260,7 +260,9 @@ func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watc
 		Series:  watch.series,
 	}
 	for _, client := range r.runners {
-		if s := &client.session; s.idleSince > 0 {
+		s := &client.session
+		s.shard.uncounted[s.role] += min(s.late, max(0, end-r.cell.start))
+		if s.idleSince > 0 {
 			s.shard.uncounted[s.role] += max(0, end-s.idleSince)
 		}
 	}

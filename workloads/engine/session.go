@@ -88,6 +88,8 @@ type session struct {
 	taken          int64 // how many such places the session has had
 	events, busy   int64 // counted events, and the nanoseconds that they took
 	stranded       bool  // its connection was lost when there was no time left for another: see settle
+	begun          bool  // it was driven at all
+	late           int64 // how long after the measured time began it first was: the system woke others first
 	idleSince      int64 // when there was no ticket left for it; 0: there always was
 	eventStart     int64
 	statementStart int64
@@ -95,6 +97,9 @@ type session struct {
 
 // begin starts an event, unless the cell is over.
 func (s *session) begin(now int64) step {
+	if !s.begun {
+		s.begun, s.late = true, max(0, now-s.cell.start)
+	}
 	s.open, s.ticket = false, false
 	if now >= s.cell.end.Load() {
 		return s.close()
