@@ -54,6 +54,20 @@ func Picked(only, skip []string) func(*plan.Scope) bool {
 	return p.takesAll
 }
 
+// Executes tells whether a plan executes commands on this machine. Plans without a step of such a kind are not walked.
+func Executes(p *plan.Plan) bool {
+	kinds, found := Kinds(), false
+	for name, kind := range kinds {
+		found = found || kind.Shell && holds(p.Root, name)
+	}
+	if !found {
+		return false
+	}
+	found = false
+	p.Walk(func(v plan.Visit) { found = found || kinds[v.Step.Kind].Shell && !v.Skipped && !v.Unknown })
+	return found
+}
+
 // Preflight says what a run would meet on this machine sooner or later: a command that is not allowed, a file that is not there.
 // Nothing is touched.
 func Preflight(p *plan.Plan, allowShell bool) error {

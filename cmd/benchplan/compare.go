@@ -25,7 +25,7 @@ between the runs.`,
 			}
 			runs := make([]results.Recorded, len(args))
 			for i, arg := range args {
-				if runs[i], err = recorded(root, arg); err != nil {
+				if runs[i], _, err = recorded(root, arg); err != nil {
 					return usage(err)
 				}
 			}

@@ -44,7 +44,7 @@ each of them as sysbench does, for eyes and parsers that know that.`,
 		Args:              oneRun,
 		ValidArgsFunction: completeRuns(&root),
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := recorded(root, args[0])
+			r, folder, err := recorded(root, args[0])
 			if err != nil {
 				return usage(err)
 			}
@@ -52,7 +52,7 @@ each of them as sysbench does, for eyes and parsers that know that.`,
 				return usage(fmt.Errorf("--cell %s: no cell of %s has this in its names or labels", cell, r.Name))
 			}
 			if format == sysbenchFormat {
-				return usage(printSysbench(t, root, args[0], r, percentiles))
+				return usage(printSysbench(t, folder, r.Cells, percentiles))
 			}
 			f, err := formatByName(format)
 			if err != nil {
@@ -78,11 +78,7 @@ func cellsWith(cells []results.Cell, text string) []results.Cell {
 }
 
 // printSysbench prints cells in sysbench's words, each under its name where there are several.
-func printSysbench(t *terminal, root, spec string, r results.Recorded, percentiles []string) error {
-	folder, err := results.Find(root, spec)
-	if err != nil {
-		return err
-	}
+func printSysbench(t *terminal, folder string, cells []results.Cell, percentiles []string) error {
 	var wanted []float64
 	for _, p := range percentiles {
 		v, err := strconv.ParseFloat(p, 64)
@@ -91,9 +87,9 @@ func printSysbench(t *terminal, root, spec string, r results.Recorded, percentil
 		}
 		wanted = append(wanted, v)
 	}
-	for i := range r.Cells {
-		c := &r.Cells[i]
-		if len(r.Cells) > 1 {
+	for i := range cells {
+		c := &cells[i]
+		if len(cells) > 1 {
 			fmt.Fprintf(t.out, "== %s #%d\n", c.Key(), c.Repeat)
 		}
 		histograms, err := results.ReadHistograms(folder, c)
@@ -108,12 +104,11 @@ func printSysbench(t *terminal, root, spec string, r results.Recorded, percentil
 	return nil
 }
 
-// recorded opens the run that an argument means.
-func recorded(root, spec string) (results.Recorded, error) {
-	folder, err := results.Find(root, spec)
-	if err != nil {
-		return results.Recorded{}, err
+// recorded opens the run that an argument means, and gives its folder.
+func recorded(root, spec string) (r results.Recorded, folder string, err error) {
+	if folder, err = results.Find(root, spec); err != nil {
+		return r, "", err
 	}
 	run, cells, warnings, err := results.Open(folder)
-	return results.Recorded{Name: results.RunName(folder), Run: run, Cells: cells, Warnings: warnings}, err
+	return results.Recorded{Name: results.RunName(folder), Run: run, Cells: cells, Warnings: warnings}, folder, err
 }

@@ -46,7 +46,7 @@ func summaryText(p *plan.Plan, s plan.Summary) string {
 	if s.Open {
 		text += " (some of it is decided by the run)"
 	}
-	if steps.Preflight(p, true) == nil && steps.Preflight(p, false) != nil {
+	if steps.Executes(p) {
 		text += "; it executes commands, which --allow-shell allows"
 	}
 	if len(p.Secrets) > 0 {
