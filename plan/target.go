@@ -18,6 +18,8 @@ type Target struct {
 
 	PSMode string `key:"ps_mode" json:"ps_mode,omitempty" enum:"auto|disable" doc:"how loads send their statements, where a run does not say: auto: prepared; disable: as text, for systems that prepare none; left out, each workload's own"`
 
+	Monitor *Monitor `key:"monitor" json:"monitor,omitempty" doc:"how the server's machine is watched: local where it is this one, or over ssh; left out: a private server's and that of a socket locally, others not"`
+
 	Local *Local `key:"local" json:"local,omitempty" doc:"set up the private local server"`
 }
 
@@ -32,6 +34,18 @@ type TLS struct {
 	Key        string `key:"key" json:"key,omitempty" doc:"file of the client certificate's key (PEM)"`
 	ServerName string `key:"server_name" json:"server_name,omitempty" doc:"the name to expect in the server's certificate, where it is not the host's"`
 	SkipVerify bool   `key:"skip_verify" json:"skip_verify,omitempty" default:"off" doc:"do not verify the server's certificate: anybody between can read along"`
+}
+
+// Monitor says how the figures of the server's machine (CPU, disk, memory, network) are read.
+type Monitor struct {
+	Where string `key:"where" json:"where" short:"true" default:"ssh" enum:"local|ssh|none" doc:"local: it is this machine; ssh: another one; none: not at all"`
+	// What follows is of ssh.
+	Address    string `key:"address" json:"address,omitempty" doc:"host:port of its ssh server; the host is the target's and the port 22 where they are left out"`
+	User       string `key:"user" json:"user,omitempty" doc:"account; left out, the one that runs benchplan"`
+	Key        string `key:"key" json:"key,omitempty" doc:"file of the private key; left out, the agent's keys, then those of ~/.ssh"`
+	Passphrase Text   `key:"passphrase" json:"passphrase,omitzero" onlysecret:"true" doc:"of the key, as ${{ secrets.NAME }}"`
+	Password   Text   `key:"password" json:"password,omitzero" onlysecret:"true" doc:"of the account, as ${{ secrets.NAME }}"`
+	KnownHosts string `key:"known_hosts" json:"known_hosts,omitempty" default:"~/.ssh/known_hosts" doc:"file of the host keys to trust"`
 }
 
 // Local sets up the private local server.

@@ -39,7 +39,9 @@ type Wanted struct {
 	Duration plan.Duration `json:"duration,omitzero"`
 	Events   int64         `json:"events,omitzero"`
 	Warmup   plan.Duration `json:"warmup,omitzero"`
-	Rate     float64       `json:"rate,omitzero"` // events per second that were due; 0 is a closed loop
+	Rate     float64       `json:"rate,omitzero"`      // events per second that were due, over all clients; 0 is a closed loop
+	RateTo   float64       `json:"rate_to,omitzero"`   // of a ramp: the rate at its end, Rate being that at its begin
+	Arrivals string        `json:"arrivals,omitempty"` // of an open loop: constant or poisson
 }
 
 // Mark is a doubt about a figure: what may be wrong with it and what to do about it.
@@ -83,6 +85,8 @@ type Cell struct {
 	Attributes map[string]string `json:"attributes,omitempty"`
 	Marks      []Mark            `json:"marks,omitempty"`
 	Outcome    Outcome           `json:"outcome"`
+	Machines   []Machine         `json:"machines,omitempty"` // the generator's first
+	Server     *ServerStatus     `json:"server_status,omitempty"`
 
 	HistogramFile string `json:"histogram_file,omitempty"` // within the run folder; set by Writer.Append
 	SeriesFile    string `json:"series_file,omitempty"`    // within the run folder; set by Writer.Append

@@ -12,6 +12,7 @@ import (
 // Recorded is a run as Open gives it, with the name under which it is shown.
 type Recorded struct {
 	Name     string
+	Folder   string // of the run; empty: it is in memory only
 	Run      *Run
 	Cells    []Cell
 	Warnings []string

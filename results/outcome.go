@@ -84,10 +84,35 @@ type Second struct {
 	Length  float64 `json:"length"` // seconds; 1 but for the last
 	Events  int64   `json:"events"`
 	Queries int64   `json:"queries"`
-	P50     float64 `json:"p50_ms"` // of events
+	P50     float64 `json:"p50_ms"` // of events that ended in it; with none of them the latencies mean nothing
 	P95     float64 `json:"p95_ms"`
 	P99     float64 `json:"p99_ms"`
+	Max     float64 `json:"max_ms"`
 	Errors  int64   `json:"errors"`
+
+	Restarts   int64 `json:"restarts"`
+	Reconnects int64 `json:"reconnects"`
+	Clients    int   `json:"clients"` // that had a connection at its end
+	// Due and Queue are of an open loop: events that were due in it, and at its end how many were due and not begun.
+	Due   int64 `json:"due"`
+	Queue int64 `json:"queue"`
+}
+
+// Schedule is how well an open loop kept to its rate. Events are those that were due in the measured part.
+type Schedule struct {
+	Due     int64   `json:"due"`      // events that were due
+	Rate    float64 `json:"due_rate"` // of them per second
+	Begun   int64   `json:"begun"`    // of these, how many a client began
+	Late    int64   `json:"late"`     // of these, how many were due when all clients were busy
+	Dropped int64   `json:"dropped"`  // were still in the queue at the end: they are in no latency
+	// QueueMean and QueueMax are of the queue: events due and not begun, as seen by each that was begun.
+	QueueMean float64 `json:"queue_mean"`
+	QueueMax  int64   `json:"queue_max"`
+	// Wait is, of the events begun, from when they were due until they were begun: by it an event's latency is longer than its statements.
+	Wait Latency `json:"wait"`
+	// Overslept is, of the events for which a client was free when they were due, how late this machine began them nevertheless: a
+	// fault of the generator.
+	Overslept Latency `json:"overslept"`
 }
 
 // Changes are rows of one table that a workload put in and took out, counted when the transaction was acknowledged.
@@ -135,6 +160,8 @@ type Outcome struct {
 	// Stranded counts clients that could not put an end to what they had open on the server: their connection was lost at the
 	// end of the cell, and there was no other. A prepared XA transaction outlives that, and keeps its locks.
 	Stranded int64 `json:"stranded,omitempty"`
+	// Schedule is of an open loop; nil: the loop was closed.
+	Schedule *Schedule `json:"schedule,omitempty"`
 	// Ledger says, by table, what the server acknowledged to the clients, warm-up and unfinished events included.
 	Ledger map[string]Changes `json:"ledger,omitempty"`
 

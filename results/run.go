@@ -72,6 +72,9 @@ type Host struct {
 	CPUs       int    `json:"cpus"`
 	GOMAXPROCS int    `json:"gomaxprocs"`
 	Memory     int64  `json:"memory_bytes,omitempty"`
+	Disk       string `json:"disk,omitempty"` // the device, its model and kind (ssd, hdd) and the file system of what the run works on
+	Governor   string `json:"cpu_governor,omitempty"`
+	Virtual    string `json:"virtual,omitempty"` // the hypervisor or container that it runs in, where it shows
 }
 
 // Server is a target as it was met.
@@ -81,4 +84,11 @@ type Server struct {
 	Version        string            `json:"version,omitempty"`
 	VersionComment string            `json:"version_comment,omitempty"`
 	Variables      map[string]string `json:"variables,omitempty"` // SHOW GLOBAL VARIABLES
+	// Engines are the storage engines that it has, as SHOW ENGINES tells: name to DEFAULT, YES or NO.
+	Engines map[string]string `json:"engines,omitempty"`
+	// Topology is what it tells about what it is part of: replication, group or Galera cluster, shards.
+	Topology map[string]string `json:"topology,omitempty"`
+	Host     *Host             `json:"host,omitempty"` // its machine, where that is watched
+	// Unknown says what could not be asked, and why.
+	Unknown []string `json:"unknown,omitempty"`
 }

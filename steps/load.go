@@ -61,7 +61,7 @@ func (c *Call) serverLoad(ctx context.Context, spec *runSpec, definition engine.
 		measure: func(ctx context.Context) (results.Outcome, error) {
 			limited, stop := conn.whileAlive(ctx)
 			defer stop()
-			out, err := engine.Run(limited, connector, workload, order, c.run.Observer.Load)
+			out, err := engine.Run(limited, connector, workload, order, c.run.Observer.Load, nil)
 			c.run.expected.changed(conn, t.Database, out.Ledger)
 			return out, err
 		},
@@ -102,7 +102,7 @@ func (c *Call) hostLoad(spec *runSpec, definition engine.Definition, order engin
 	return &load{
 		order: order,
 		measure: func(ctx context.Context) (results.Outcome, error) {
-			return engine.RunHost(ctx, workload, order, c.run.Observer.Load)
+			return engine.RunHost(ctx, workload, order, c.run.Observer.Load, nil)
 		},
 		describe: func(cell *results.Cell) { cell.Load, cell.Files = definition.Name, files },
 		advise:   func(err error) error { return err },

@@ -33,7 +33,7 @@ between the runs.`,
 			if err != nil {
 				return usage(err)
 			}
-			return f.Compare(t.out, comparison, t.options())
+			return f.Compare(t.out, comparison, t.options(runs...))
 		},
 	}
 	c.Flags().StringVar(&root, "runs", defaultRuns, "the `folder` of all runs")

@@ -61,7 +61,7 @@ each of them as sysbench does, for eyes and parsers that know that.`,
 			if len(r.Cells) == 0 {
 				fmt.Fprintf(t.err, "%s has no cells\n", r.Name)
 			}
-			return f.Report(t.out, results.NewReport(r.Name, r.Run, r.Cells, r.Warnings), t.options())
+			return f.Report(t.out, results.NewReport(r.Name, r.Run, r.Cells, r.Warnings), t.options(r))
 		},
 	}
 	c.Flags().StringVar(&root, "runs", defaultRuns, "the `folder` of all runs")
@@ -110,5 +110,5 @@ func recorded(root, spec string) (r results.Recorded, folder string, err error) 
 		return r, "", err
 	}
 	run, cells, warnings, err := results.Open(folder)
-	return results.Recorded{Name: results.RunName(folder), Run: run, Cells: cells, Warnings: warnings}, folder, err
+	return results.Recorded{Name: results.RunName(folder), Folder: folder, Run: run, Cells: cells, Warnings: warnings}, folder, err
 }

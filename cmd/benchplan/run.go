@@ -195,7 +195,8 @@ func conclude(t *terminal, f *runFlags, format render.Format, run *results.Run, 
 	if len(cells) > 0 {
 		shown := *run
 		shown.Errors = nil // they follow on standard error
-		if err := format.Report(t.out, results.NewReport(results.RunName(folder), &shown, cells, warnings), t.options()); err != nil {
+		r := results.Recorded{Name: results.RunName(folder), Folder: folder, Run: &shown, Cells: cells, Warnings: warnings}
+		if err := format.Report(t.out, results.NewReport(r.Name, r.Run, r.Cells, r.Warnings), t.options(r)); err != nil {
 			failed = errors.Join(failed, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"benchplan/results"
 	"benchplan/results/render"
 
 	"golang.org/x/term"
@@ -40,8 +41,8 @@ func width(stream io.Writer) int {
 	return n
 }
 
-func (t *terminal) options() render.Options {
-	return render.Options{Width: width(t.out), Color: color(t.out)}
+func (t *terminal) options(runs ...results.Recorded) render.Options {
+	return render.Options{Width: width(t.out), Color: color(t.out), Runs: runs}
 }
 
 // paintErrors makes the messages of a list stand out from the lines that they quote.

@@ -12,6 +12,8 @@ import (
 type Options struct {
 	Width int  // columns of the terminal; 0: as wide as it takes
 	Color bool // ANSI colours may be used
+	// Runs are the records that the report or the comparison was made of, for what stands in neither: the plan's text, series, histograms.
+	Runs []results.Recorded
 }
 
 // Format is one way to print.

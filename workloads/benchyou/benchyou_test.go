@@ -49,7 +49,7 @@ func run(t *testing.T, s *testdb.Database, d engine.Definition, options any, spe
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	out, err := engine.Run(ctx, s.Connector(), w, o, nil)
+	out, err := engine.Run(ctx, s.Connector(), w, o, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestTheLedgerKnowsWhatItDoesNotKnow(t *testing.T) {
 				for _, row := range s.Rows("SELECT id FROM information_schema.processlist WHERE db='test' AND id<>CONNECTION_ID()") {
 					s.Exec("KILL CONNECTION " + row[0])
 				}
-			})
+			}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -350,7 +350,7 @@ func TestNothingStaysPreparedWhenConnectionsAreCut(t *testing.T) {
 			s.Signal(syscall.SIGSTOP)
 			time.AfterFunc(2500*time.Millisecond, func() { s.Signal(syscall.SIGCONT) })
 		}
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

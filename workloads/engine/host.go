@@ -60,7 +60,7 @@ type HostResult struct {
 // RunHost is Run for a load on this machine: same clock, warm-up, tickets, latencies, series, interrupt and grace. Each
 // client has an OS thread of its own, and while the cell runs GOMAXPROCS is at least that of all clients, so that it is
 // the kernel that shares the processors among them, as among the threads of a program in C.
-func RunHost(ctx context.Context, w HostWorkload, o Order, observer Observer) (results.Outcome, error) {
+func RunHost(ctx context.Context, w HostWorkload, o Order, observer Observer, meter Meter) (results.Outcome, error) {
 	if err := o.Validate(); err != nil {
 		return results.Outcome{}, fmt.Errorf("workload %s: %w", o.Workload, err)
 	}
@@ -76,7 +76,7 @@ func RunHost(ctx context.Context, w HostWorkload, o Order, observer Observer) (r
 	severed, sever := context.WithCancel(context.Background())
 	defer sever()
 	r := newHostRun(severed, sever, w, o)
-	out, err := r.measure(ctx, observer)
+	out, err := r.measure(ctx, observer, meter)
 	r.tally.fillCounters(&out, w.Counters())
 	more, closeErr := w.Close(ctx)
 	for name, n := range more {

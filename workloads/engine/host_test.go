@@ -67,7 +67,7 @@ func pause(d time.Duration) func(context.Context, int) error {
 func TestHostEventsAreExact(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	w := &calls{}
-	out, err := engine.RunHost(t.Context(), w, engine.Order{Workload: "w", Clients: clients(5), Events: 10_000}, nil)
+	out, err := engine.RunHost(t.Context(), w, engine.Order{Workload: "w", Clients: clients(5), Events: 10_000}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestEachHostClientHasItsEvents(t *testing.T) {
 		time.Sleep(time.Duration(index) * 5 * time.Millisecond)
 		return nil
 	}}
-	out, err := engine.RunHost(t.Context(), w, engine.Order{Workload: "w", Clients: clients(4), EventsEach: 3}, nil)
+	out, err := engine.RunHost(t.Context(), w, engine.Order{Workload: "w", Clients: clients(4), EventsEach: 3}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestHostWarmupIsNotCounted(t *testing.T) {
 	w := &calls{do: pause(2 * time.Millisecond)}
 	var warm bool
 	o := engine.Order{Workload: "w", Clients: clients(2), Warmup: plan.Duration(1100 * time.Millisecond), Events: 100}
-	out, err := engine.RunHost(t.Context(), w, o, func(s engine.Snapshot) { warm = warm || s.Warmup && s.TPS > 0 })
+	out, err := engine.RunHost(t.Context(), w, o, func(s engine.Snapshot) { warm = warm || s.Warmup && s.TPS > 0 }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestHostWarmupIsNotCounted(t *testing.T) {
 
 func TestHostDuration(t *testing.T) {
 	w := &calls{do: pause(10 * time.Millisecond)}
-	out, err := engine.RunHost(t.Context(), w, engine.Order{Workload: "w", Clients: clients(3), Duration: second / 2}, nil)
+	out, err := engine.RunHost(t.Context(), w, engine.Order{Workload: "w", Clients: clients(3), Duration: second / 2}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestHostInterruptKeepsWhatWasMeasured(t *testing.T) {
 	reason := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(300*time.Millisecond, func() { cancel(reason) })
-	out, err := engine.RunHost(ctx, w, engine.Order{Workload: "w", Clients: clients(2), Duration: 60 * second}, nil)
+	out, err := engine.RunHost(ctx, w, engine.Order{Workload: "w", Clients: clients(2), Duration: 60 * second}, nil, nil)
 	if !errors.Is(err, reason) || out.Stopped != results.ByInterrupt || out.Events == 0 || out.Counters["ones"] != out.Events {
 		t.Errorf("%v, %+v", err, out)
 	}
@@ -163,7 +163,7 @@ func TestHostEventThatDoesNotEndIsCut(t *testing.T) {
 	}}
 	begin := time.Now()
 	o := engine.Order{Workload: "w", Clients: clients(2), Duration: second / 4, Grace: second / 4}
-	out, err := engine.RunHost(t.Context(), w, o, nil)
+	out, err := engine.RunHost(t.Context(), w, o, nil, nil)
 	if err != nil || out.Stopped != results.ByDuration || out.Cut != 1 || out.Unfinished < 1 || out.LongestUnfinished < 400 || len(out.Errors) > 0 {
 		t.Errorf("%v, %+v", err, out)
 	}
@@ -180,7 +180,7 @@ func TestHostErrorsStopTheCell(t *testing.T) {
 		}
 		return nil
 	}}
-	out, err := engine.RunHost(t.Context(), full, engine.Order{Workload: "w", Clients: clients(1), Duration: 60 * second}, nil)
+	out, err := engine.RunHost(t.Context(), full, engine.Order{Workload: "w", Clients: clients(1), Duration: 60 * second}, nil, nil)
 	if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "workload w: client 0: write test_file.0: no space") || strings.Contains(err.Error(), "statement") {
 		t.Errorf("error %v", err)
 	}
@@ -189,18 +189,18 @@ func TestHostErrorsStopTheCell(t *testing.T) {
 	}
 
 	shut := &calls{open: errors.New("no folder"), close: errors.New("nor this")}
-	out, err = engine.RunHost(t.Context(), shut, engine.Order{Workload: "w", Clients: clients(1), Events: 1}, nil)
+	out, err = engine.RunHost(t.Context(), shut, engine.Order{Workload: "w", Clients: clients(1), Events: 1}, nil, nil)
 	if !errors.Is(err, shut.open) || !errors.Is(err, shut.close) || out.Stopped != results.ByError || shut.closed.Load() != 1 {
 		t.Errorf("%v, %+v", err, out)
 	}
 
 	late := &calls{close: errors.New("fsync: input/output error")}
-	out, err = engine.RunHost(t.Context(), late, engine.Order{Workload: "w", Clients: clients(1), Events: 3}, nil)
+	out, err = engine.RunHost(t.Context(), late, engine.Order{Workload: "w", Clients: clients(1), Events: 3}, nil, nil)
 	if !errors.Is(err, late.close) || out.Stopped != results.ByError || out.Events != 3 {
 		t.Errorf("%v, %+v", err, out)
 	}
 
-	if _, err := engine.RunHost(t.Context(), &calls{}, engine.Order{Workload: "w", Clients: clients(1)}, nil); err == nil || !strings.Contains(err.Error(), "never end") {
+	if _, err := engine.RunHost(t.Context(), &calls{}, engine.Order{Workload: "w", Clients: clients(1)}, nil, nil); err == nil || !strings.Contains(err.Error(), "never end") {
 		t.Errorf("an order without an end: %v", err)
 	}
 }
@@ -217,7 +217,7 @@ func (e *syscallError) Unwrap() error { return e.err }
 func TestHostEventsAllocateNothing(t *testing.T) {
 	allocations := func(events plan.Count) float64 {
 		return testing.AllocsPerRun(3, func() {
-			if _, err := engine.RunHost(t.Context(), &calls{}, engine.Order{Workload: "w", Clients: clients(1), Events: events}, nil); err != nil {
+			if _, err := engine.RunHost(t.Context(), &calls{}, engine.Order{Workload: "w", Clients: clients(1), Events: events}, nil, nil); err != nil {
 				t.Error(err)
 			}
 		})

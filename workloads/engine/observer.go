@@ -19,3 +19,15 @@ type Snapshot struct {
 	Restarts   int64
 	Reconnects int64
 }
+
+// Meter is read beside the load, so that what it measures (of the machine, of the server) covers the same time. Its methods are called
+// from one goroutine, in order, and have to return soon: they note the moment and leave the reading to another goroutine.
+type Meter interface {
+	// Begin is called when the measured part begins: after the warm-up.
+	Begin()
+	// Second is called when a second of the series is over; the last may be shorter.
+	Second()
+	// End is called when the measured part is over, before the events under way are waited for. It comes once, also after an error
+	// or an interrupt in the warm-up; then without Begin.
+	End()
+}

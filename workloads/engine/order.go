@@ -38,9 +38,32 @@ type Order struct {
 	// Grace is how long events under way may take to finish when the time is up, before their connections are cut; 0 is
 	// 5 s. After an interrupt or an error it is at most 1 s.
 	Grace plan.Duration `json:"grace,omitempty"`
+	// Rate makes the loop an open one: events are due by a schedule, whether or not a client is free. nil: closed.
+	Rate *Rate `json:"rate,omitempty"`
+	// Silence is how long a cell that nothing but events ends may go without any answer before it is given up as ErrServerLost; 0 is 5 min.
+	Silence plan.Duration `json:"silence,omitempty"`
 	// ServerLost is how long a client tries to reconnect before the cell is given up; 0 is 30 s.
 	ServerLost plan.Duration `json:"server_lost,omitempty"`
 }
+
+// Rate is the schedule of an open loop. An event's latency runs from the moment when it was due.
+type Rate struct {
+	// From and To are events per second over all clients: To is reached at the end of the measured part, in a straight line; 0 is From. The warm-up
+	// runs at From, and what it leaves in the queue is dropped. Roles share the rate as they share the clients.
+	From float64 `json:"from"`
+	To   float64 `json:"to,omitempty"`
+	// Arrivals is how the events are spread; empty is Constant.
+	Arrivals Arrivals `json:"arrivals,omitempty"`
+}
+
+// Arrivals is how the events of an open loop are spread over the time.
+type Arrivals string
+
+// The arrivals.
+const (
+	Constant Arrivals = "constant" // at equal distances
+	Poisson  Arrivals = "poisson"  // independently of each other, as from many users: the distances are exponentially distributed
+)
 
 // RoleClients is how many clients a role has. A workload without roles has one, with an empty name.
 type RoleClients struct {

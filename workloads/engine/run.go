@@ -22,12 +22,12 @@ const (
 )
 
 // Run has the workload's clients do what the order says, and gives what came of it. The connector has to be of
-// NewConnector; it decides the server, the account, the database and the session's settings. observer may be nil.
+// NewConnector; it decides the server, the account, the database and the session's settings. observer and meter may be nil.
 //
 // All clients connect and prepare before the clock starts; where one cannot, that is the error and nothing was run. An
 // error that ends the cell (a *StatementError, ErrServerLost), and the end of ctx, are returned together with what was
 // measured until then.
-func Run(ctx context.Context, connector driver.Connector, w Workload, o Order, observer Observer) (results.Outcome, error) {
+func Run(ctx context.Context, connector driver.Connector, w Workload, o Order, observer Observer, meter Meter) (results.Outcome, error) {
 	if err := o.Validate(); err != nil {
 		return results.Outcome{}, fmt.Errorf("workload %s: %w", o.Workload, err)
 	}
@@ -39,7 +39,7 @@ func Run(ctx context.Context, connector driver.Connector, w Workload, o Order, o
 		}
 		return results.Outcome{Clients: o.Total(), Stopped: results.ByError}, fmt.Errorf("workload %s: %w", o.Workload, err)
 	}
-	return r.measure(ctx, observer)
+	return r.measure(ctx, observer, meter)
 }
 
 // run is a cell being run: the sessions' common state, and what looks after them.
@@ -184,7 +184,7 @@ func (r *run) endAt(now int64) {
 }
 
 // measure starts all clients at once, watches over them, and reads the result when all have ended.
-func (r *run) measure(ctx context.Context, observer Observer) (results.Outcome, error) {
+func (r *run) measure(ctx context.Context, observer Observer, meter Meter) (results.Outcome, error) {
 	ended, end := context.WithCancel(context.Background())
 	defer end()
 	var clients, ready sync.WaitGroup
@@ -210,7 +210,7 @@ func (r *run) measure(ctx context.Context, observer Observer) (results.Outcome, 
 	r.clock.base = time.Now()
 	close(started)
 
-	watch := newWatch(r, observer)
+	watch := newWatch(r, observer, meter)
 	stopped := watch.over(ctx, done)
 	end()
 	cut := r.finish(ctx, done, stopped)

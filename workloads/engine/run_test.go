@@ -58,7 +58,7 @@ func TestDeadlocksRestartTheEvent(t *testing.T) {
 			plain("BEGIN", results.Other), write(0, a), plain("DO SLEEP(0.001)", results.Other), write(0, b), plain("COMMIT", results.Other),
 		}
 	}}
-	out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Clients: clients(4), Events: 200}, nil)
+	out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Clients: clients(4), Events: 200}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestErrorsFollowThePolicy(t *testing.T) {
 		return []engine.Statement{plain("BEGIN", results.Other), write(0, int64(1000+n)), plain("COMMIT", results.Other)}
 	}}
 	t.Run("stop", func(t *testing.T) {
-		out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Workload: "test", Clients: clients(1), Events: 30}, nil)
+		out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Workload: "test", Clients: clients(1), Events: 30}, nil, nil)
 		failed, ok := errors.AsType[*engine.StatementError](err)
 		if !ok || failed.Class != results.Write || !strings.Contains(err.Error(), "1062") || !strings.Contains(err.Error(), "INSERT INTO counters") {
 			t.Errorf("error %v", err)
@@ -101,7 +101,7 @@ func TestErrorsFollowThePolicy(t *testing.T) {
 	t.Run("count", func(t *testing.T) {
 		n = 100
 		o := engine.Order{Clients: clients(1), Events: 30, OnError: map[int]engine.Action{1062: engine.Count}}
-		out, err := engine.Run(t.Context(), d.Connector(), w, o, nil)
+		out, err := engine.Run(t.Context(), d.Connector(), w, o, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestErrorsFollowThePolicy(t *testing.T) {
 	t.Run("restart", func(t *testing.T) {
 		n = 1000
 		o := engine.Order{Clients: clients(1), Events: 30, OnErrorDefault: engine.Restart}
-		out, err := engine.Run(t.Context(), d.Connector(), w, o, nil)
+		out, err := engine.Run(t.Context(), d.Connector(), w, o, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestKilledConnectionsAreReopened(t *testing.T) {
 			killed = true
 			kill(s)
 		}
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestServerThatStaysAwayIsLost(t *testing.T) {
 					killed = true
 					d.Signal(syscall.SIGKILL)
 				}
-			})
+			}, nil)
 			if !errors.Is(err, engine.ErrServerLost) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v", err)
 			}
@@ -212,7 +212,7 @@ func TestServerThatComesBackIsUsedAgain(t *testing.T) {
 			started = true
 			go func() { restarted <- d.Server.Restart(context.Background(), nil) }()
 		}
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	reason := errors.New("ctrl-c")
 	began := time.Now()
-	out, err := engine.Run(ctx, d.Connector(), sleeps("0.01"), engine.Order{Clients: clients(8), Duration: 60 * second}, func(engine.Snapshot) { cancel(reason) })
+	out, err := engine.Run(ctx, d.Connector(), sleeps("0.01"), engine.Order{Clients: clients(8), Duration: 60 * second}, func(engine.Snapshot) { cancel(reason) }, nil)
 	if !errors.Is(err, reason) || out.Stopped != results.ByInterrupt {
 		t.Errorf("error %v, stopped by %s", err, out.Stopped)
 	}
@@ -245,7 +245,7 @@ func TestInterruptCutsWhatHangs(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	out, err := engine.Run(ctx, d.Connector(), sleeps("60"), engine.Order{Clients: clients(3), Duration: 90 * second, Grace: 30 * second}, nil)
+	out, err := engine.Run(ctx, d.Connector(), sleeps("60"), engine.Order{Clients: clients(3), Duration: 90 * second, Grace: 30 * second}, nil, nil)
 	if !errors.Is(err, context.DeadlineExceeded) || out.Stopped != results.ByInterrupt {
 		t.Errorf("error %v, stopped by %s", err, out.Stopped)
 	}
@@ -269,7 +269,7 @@ func TestDurationEndsOnTimeWhenTheServerHangs(t *testing.T) {
 			stopped = true
 			d.Signal(syscall.SIGSTOP)
 		}
-	})
+	}, nil)
 	took := time.Since(began)
 	d.Signal(syscall.SIGCONT)
 	if err != nil {
@@ -282,7 +282,7 @@ func TestDurationEndsOnTimeWhenTheServerHangs(t *testing.T) {
 		t.Errorf("cutting is no error: %+v %+v", out.Errors, out.Restarts)
 	}
 	// The server is fine again.
-	if _, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), engine.Order{Clients: clients(8), Events: 100}, nil); err != nil {
+	if _, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), engine.Order{Clients: clients(8), Events: 100}, nil, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -290,7 +290,7 @@ func TestDurationEndsOnTimeWhenTheServerHangs(t *testing.T) {
 func TestEventsUnderWayAtTheEndAreLeftOut(t *testing.T) {
 	t.Parallel()
 	d := testdb.Shared(t)
-	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0.7"), engine.Order{Clients: clients(5), Duration: second}, nil)
+	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0.7"), engine.Order{Clients: clients(5), Duration: second}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func TestAStallAtTheEndIsInTheOutcome(t *testing.T) {
 		}
 		return []engine.Statement{plain(sleep, results.Read)}
 	}}
-	out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Clients: clients(3), Duration: second}, nil)
+	out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Clients: clients(3), Duration: second}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func TestLittlesLawHolds(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.o.Clients = clients(64)
-			out, err := engine.Run(t.Context(), d.Connector(), tt.w, tt.o, nil)
+			out, err := engine.Run(t.Context(), d.Connector(), tt.w, tt.o, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -363,7 +363,7 @@ func TestWarmupIsNotCounted(t *testing.T) {
 	counterTable(d, 1)
 	var snapshots []engine.Snapshot
 	o := engine.Order{Clients: clients(8), Events: 100, Warmup: 2 * second, Duration: 10 * second}
-	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0.05"), o, func(s engine.Snapshot) { snapshots = append(snapshots, s) })
+	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0.05"), o, func(s engine.Snapshot) { snapshots = append(snapshots, s) }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -404,7 +404,7 @@ func TestConnectingFailsWithAReasonAndARemedy(t *testing.T) {
 			if change == nil {
 				change = func(*mysql.Config) {}
 			}
-			_, err := engine.Run(t.Context(), d.Connector(change), tt.load, engine.Order{Workload: "w", Clients: clients(tt.n), Events: 10}, nil)
+			_, err := engine.Run(t.Context(), d.Connector(change), tt.load, engine.Order{Workload: "w", Clients: clients(tt.n), Events: 10}, nil, nil)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -429,7 +429,7 @@ func TestAConnectorWithoutSocketsIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = engine.Run(t.Context(), connector, sleeps("0"), engine.Order{Clients: clients(1), Events: 1}, nil)
+	_, err = engine.Run(t.Context(), connector, sleeps("0"), engine.Order{Clients: clients(1), Events: 1}, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "engine.NewConnector") {
 		t.Errorf("got %v", err)
 	}
@@ -464,7 +464,7 @@ func TestTextAndPreparedGiveEqualResults(t *testing.T) {
 			connector := d.Connector(func(c *mysql.Config) {
 				c.Params = map[string]string{"sql_mode": sqlMode, "character_set_client": "binary"}
 			})
-			out, err := engine.Run(t.Context(), connector, w, engine.Order{Clients: clients(1), Events: 200, PSMode: mode}, nil)
+			out, err := engine.Run(t.Context(), connector, w, engine.Order{Clients: clients(1), Events: 200, PSMode: mode}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

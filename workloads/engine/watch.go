@@ -12,6 +12,7 @@ import (
 type watch struct {
 	run      *run
 	observer Observer
+	meter    Meter
 	every    int64 // between two calls of the observer, nanoseconds
 
 	series   []results.Second
@@ -22,10 +23,10 @@ type watch struct {
 	seenFrom int64
 }
 
-func newWatch(r *run, observer Observer) *watch {
+func newWatch(r *run, observer Observer, meter Meter) *watch {
 	every := (r.order.Interval.D() + time.Second - 1).Truncate(time.Second)
 	return &watch{
-		run: r, observer: observer, every: int64(max(every, time.Second)),
+		run: r, observer: observer, meter: meter, every: int64(max(every, time.Second)),
 		from: r.cell.start, second: newSpan(), seen: newSpan(),
 	}
 }

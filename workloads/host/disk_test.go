@@ -84,7 +84,7 @@ func TestLoadOnADiskThatFillsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := opener{w, func() error { return os.WriteFile(dir+"/other", make([]byte, 2<<20), 0o600) }}
-	out, err := engine.RunHost(t.Context(), opened, engine.Order{Workload: FileIOName, Clients: clients(2), Events: 1000}, nil)
+	out, err := engine.RunHost(t.Context(), opened, engine.Order{Workload: FileIOName, Clients: clients(2), Events: 1000}, nil, nil)
 	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "the files need 3.0 MiB") || len(out.Errors) == 0 || out.Errors[0].Code != int(syscall.ENOSPC) || out.Events == 0 {
 		t.Errorf("error %v, %d events, errors %+v", err, out.Events, out.Errors)
 	}

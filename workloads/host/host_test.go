@@ -37,7 +37,7 @@ func run(t *testing.T, d engine.Definition, options any, files *plan.Files, o en
 		t.Fatal(err)
 	}
 	o.Workload = d.Name
-	out, err := engine.RunHost(t.Context(), w, o, nil)
+	out, err := engine.RunHost(t.Context(), w, o, nil, nil)
 	return w, out, err
 }
 

@@ -118,7 +118,7 @@ func run(t testing.TB, d *testdb.Database, name string, options any, spec plan.T
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	out, err := engine.Run(ctx, d.Connector(), w, o, nil)
+	out, err := engine.Run(ctx, d.Connector(), w, o, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -180,7 +180,7 @@ func runKilled(t *testing.T, d *testdb.Database, w engine.Workload, mode engine.
 	ctx, end := context.WithCancel(t.Context())
 	var killer sync.WaitGroup
 	killer.Go(func() { kill(ctx, d.Connector(), d.Name) })
-	out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Clients: clients(8), Duration: plan.Duration(time.Second), PSMode: mode, Seed: 4}, nil)
+	out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Clients: clients(8), Duration: plan.Duration(time.Second), PSMode: mode, Seed: 4}, nil, nil)
 	end()
 	killer.Wait()
 	if err != nil {
