@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"benchplan/results"
@@ -17,6 +19,7 @@ type script struct {
 	templates []string
 	patterns  []pattern // for sending as text; nil: prepared
 	backslash bool      // the server takes a backslash in a literal for an escape
+	asked     sync.Once // whether it does
 }
 
 // statement is the part of driver.Stmt by which prepared statements run without a context: a context that can end costs
@@ -38,12 +41,18 @@ type connection struct {
 	execer   driver.ExecerContext
 	prepared []statement
 
+	mode    IOMode
+	socket  *socket  // with which the engine does without the driver; nil: it does not
+	buffers *buffers // of a client that has the socket for itself
+
 	values []driver.Value // memory for the arguments of a prepared statement
 	text   []byte         // memory for a statement sent as text
 }
 
 // open opens the connection and prepares the templates.
 func (c *connection) open(ctx context.Context) error {
+	c.wire.observes = c.mode != IODriver && c.mode != ""
+	c.wire.greeting = nil
 	conn, err := c.connector.Connect(c.wire.record(ctx))
 	if err != nil {
 		return err
@@ -66,17 +75,78 @@ func (c *connection) adopt(ctx context.Context, conn driver.Conn) error {
 	if !ok1 || !ok2 || !ok3 {
 		return fmt.Errorf("connections of type %T cannot run statements directly", conn)
 	}
+	c.queryer, c.execer = queryer, execer
+	if err := c.ask(ctx); err != nil {
+		return err
+	}
+	if c.wire.plain() {
+		return c.detach(ctx, conn)
+	}
+	if c.mode == IOLoop {
+		return fmt.Errorf("io: %s: %w", IOLoop, errNoLoop)
+	}
+	if err := c.prepare(ctx, preparer); err != nil {
+		return err
+	}
+	c.conn = conn
+	return nil
+}
+
+// errNoLoop says why the engine cannot drive a socket itself.
+var errNoLoop = errors.New("it takes Linux, and a TCP or Unix socket without TLS, compression and time limits of the driver for single reads and writes")
+
+// prepare has the driver prepare the templates.
+func (c *connection) prepare(ctx context.Context, preparer driver.ConnPrepareContext) error {
 	c.prepared = c.prepared[:0]
+	if c.script.patterns != nil {
+		return nil
+	}
+	for _, sql := range c.script.templates {
+		stmt, err := preparer.PrepareContext(ctx, sql)
+		if err != nil {
+			return fmt.Errorf("prepare %q: %w", shorten(sql), err)
+		}
+		c.prepared = append(c.prepared, stmt)
+	}
+	return nil
+}
+
+// ask has the server tell, once for all clients of a role, how it reads literals.
+func (c *connection) ask(ctx context.Context) (err error) {
+	if c.script.patterns != nil {
+		c.script.asked.Do(func() { c.script.backslash, err = c.escapesByBackslash(ctx) })
+	}
+	return err
+}
+
+// detach takes the socket of a connection from the driver, and prepares the templates.
+func (c *connection) detach(ctx context.Context, conn driver.Conn) error {
+	greeting := c.wire.greeting
+	s := &socket{limit: greeting.limit}
+	s.answer.Capabilities = greeting.capabilities
+	if s.limit == 0 {
+		limit, err := c.variable(ctx, "max_allowed_packet")
+		if err == nil {
+			s.limit, err = strconv.Atoi(limit)
+		}
+		if err != nil {
+			return fmt.Errorf("max_allowed_packet of the server: %w", err)
+		}
+		s.limit-- // as the driver takes it
+	}
 	if c.script.patterns == nil {
-		for _, sql := range c.script.templates {
-			stmt, err := preparer.PrepareContext(ctx, sql)
-			if err != nil {
-				return fmt.Errorf("prepare %q: %w", shorten(sql), err)
-			}
-			c.prepared = append(c.prepared, stmt)
+		if err := s.prepare(ctx, greeting.Conn, c.script.templates); err != nil {
+			return err
 		}
 	}
-	c.conn, c.queryer, c.execer = conn, queryer, execer
+	var err error
+	if s.descriptor, err = takeOver(greeting.Conn); err != nil {
+		return err
+	}
+	c.wire.attach(s.descriptor)
+	_ = conn.Close() // what the driver has of it
+	c.wire.greeting = nil
+	c.socket = s
 	return nil
 }
 
@@ -86,6 +156,10 @@ func (c *connection) close() {
 		_ = c.conn.Close()
 		c.conn = nil
 	}
+	if c.socket != nil {
+		c.socket.descriptor.free()
+		c.socket = nil
+	}
 }
 
 func (c *connection) classify(err error) fault { return classify(err) }
@@ -94,6 +168,12 @@ func (c *connection) sever() { c.wire.sever() }
 
 // execute has the server execute the statement, and reads all that it returns.
 func (c *connection) execute(s *Statement) (rows, affected int64, err error) {
+	if c.socket != nil {
+		if c.buffers == nil {
+			c.buffers = newBuffers()
+		}
+		return c.socket.execute(c.buffers, c.script, s)
+	}
 	if s.Template != Plain && c.script.patterns == nil {
 		return c.executePrepared(c.prepared[s.Template], s)
 	}
@@ -176,18 +256,31 @@ func drain(rows driver.Rows) (n int64, err error) {
 
 // escapesByBackslash asks the server how it reads literals. A server that cannot tell does as all do by default.
 func (c *connection) escapesByBackslash(ctx context.Context) (bool, error) {
-	rows, err := c.queryer.QueryContext(ctx, "SELECT @@sql_mode", nil)
+	mode, err := c.variable(ctx, "sql_mode")
+	if err != nil && (classify(err).lost || ctx.Err() != nil) {
+		return true, err
+	}
+	return !strings.Contains(mode, "NO_BACKSLASH_ESCAPES"), nil
+}
+
+// variable asks the server for a variable of the session.
+func (c *connection) variable(ctx context.Context, name string) (string, error) {
+	rows, err := c.queryer.QueryContext(ctx, "SELECT @@"+name, nil)
 	if err != nil {
-		if f := classify(err); f.lost || ctx.Err() != nil {
-			return true, err
-		}
-		return true, nil
+		return "", err
 	}
 	defer rows.Close()
 	row := make([]driver.Value, len(rows.Columns()))
-	if err := rows.Next(row); err != nil || len(row) == 0 {
-		return true, nil
+	if err := rows.Next(row); err == io.EOF || err == nil && len(row) == 0 {
+		return "", nil
+	} else if err != nil {
+		return "", err
 	}
-	mode, ok := row[0].([]byte)
-	return !ok || !strings.Contains(string(mode), "NO_BACKSLASH_ESCAPES"), nil
+	switch v := row[0].(type) {
+	case []byte:
+		return string(v), nil
+	case int64, uint64:
+		return fmt.Sprint(v), nil
+	}
+	return "", nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"benchplan/results"
+	"benchplan/workloads/engine/protocol"
 )
 
 // ErrServerLost is the error of a cell whose server went away and did not come back in time.
@@ -81,6 +82,7 @@ func classify(err error) fault {
 func broken(err error) bool {
 	for _, target := range []error{
 		driver.ErrBadConn, mysql.ErrInvalidConn, mysql.ErrMalformPkt, mysql.ErrPktSync, mysql.ErrPktSyncMul, mysql.ErrBusyBuffer,
+		protocol.ErrMalformed, protocol.ErrSequence,
 		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed,
 	} {
 		if errors.Is(err, target) {

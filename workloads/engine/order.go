@@ -29,6 +29,9 @@ type Order struct {
 	// Seed decides every random choice: client i of a role does the same for the same seed.
 	Seed   uint64 `json:"seed"`
 	PSMode PSMode `json:"ps_mode,omitempty"`
+	// IO is how statements get to the server and answers back; empty is IOAuto. It changes what the clients cost this machine, and
+	// nothing that they do.
+	IO IOMode `json:"io,omitempty"`
 	// OnError says by the server's error number what follows an error. Where it says nothing, 1213 (deadlock), 1205 (lock
 	// wait timeout) and 1020 (the row changed since the snapshot) restart the event, so does 1062 where the workload asks for
 	// it, a lost connection is reopened, and OnErrorDefault holds for the rest. A lost connection is looked up as 2013.
@@ -80,6 +83,16 @@ const (
 	PSDisable PSMode = "disable" // as text, with the arguments written into it
 )
 
+// IOMode is how the sockets of the clients are driven.
+type IOMode string
+
+// The modes.
+const (
+	IOAuto   IOMode = "auto"   // by the engine where that can be, else by the driver
+	IOLoop   IOMode = "loop"   // by the engine: some threads wait for all sockets at once. Where that cannot be, connecting fails
+	IODriver IOMode = "driver" // by the driver: a goroutine for each client
+)
+
 // Action is what follows an error of a statement.
 type Action string
 
@@ -103,6 +116,14 @@ const (
 	hurriedGrace      = time.Second // after an interrupt or an error
 	defaultServerLost = 30 * time.Second
 )
+
+// io is how the sockets are to be driven.
+func (o Order) io() IOMode {
+	if o.IO == "" {
+		return IOAuto
+	}
+	return o.IO
+}
 
 // Total is the number of clients over all roles.
 func (o Order) Total() int {
@@ -138,6 +159,9 @@ func (o Order) Validate() error {
 	}
 	if o.PSMode != "" && o.PSMode != PSAuto && o.PSMode != PSDisable {
 		fail("ps_mode is %q: it is %s or %s", o.PSMode, PSAuto, PSDisable)
+	}
+	if o.IO != "" && o.IO != IOAuto && o.IO != IOLoop && o.IO != IODriver {
+		fail("io is %q: it is %s, %s or %s", o.IO, IOAuto, IOLoop, IODriver)
 	}
 	check := func(what string, a Action) {
 		if !slices.Contains(Actions, a) {

@@ -102,7 +102,7 @@ func (r *run) addRole(connector driver.Connector, w Workload, role int, clients 
 		}
 	}
 	for i := range clients.Count {
-		c := &connection{script: s, connector: connector}
+		c := &connection{script: s, connector: connector, mode: r.order.io()}
 		r.connections = append(r.connections, c)
 		r.add(c, session{
 			client:    w.Client(clients.Role, i, clients.Count, clientRandom(r.order.Seed, clients.Role, i)),
@@ -143,17 +143,7 @@ func (r *run) connect(ctx context.Context) error {
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	if r.order.PSMode != PSDisable {
-		return nil
-	}
-	backslash, err := r.connections[0].escapesByBackslash(ctx)
-	for _, c := range r.connections {
-		c.script.backslash = backslash
-	}
-	return err
+	return group.Wait()
 }
 
 func (r *run) disconnect() {
@@ -189,7 +179,12 @@ func (r *run) measure(ctx context.Context, observer Observer, meter Meter) (resu
 	defer end()
 	var clients, ready sync.WaitGroup
 	started := make(chan struct{})
-	for _, client := range r.runners {
+	drivers, err := r.drivers(ended)
+	if err != nil {
+		r.disconnect()
+		return results.Outcome{Clients: r.order.Total(), Stopped: results.ByError}, fmt.Errorf("workload %s: %w", r.order.Workload, err)
+	}
+	for _, drive := range drivers {
 		ready.Add(1)
 		clients.Go(func() {
 			if r.threads {
@@ -198,7 +193,7 @@ func (r *run) measure(ctx context.Context, observer Observer, meter Meter) (resu
 			}
 			ready.Done()
 			<-started
-			client.drive(ended)
+			drive()
 		})
 	}
 	done := make(chan struct{})

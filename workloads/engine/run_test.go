@@ -48,7 +48,9 @@ func find(list []results.ErrorCount, code int) results.ErrorCount {
 
 var increment = []string{"UPDATE counters SET v=v+1 WHERE id=?"}
 
-func TestDeadlocksRestartTheEvent(t *testing.T) {
+func TestDeadlocksRestartTheEvent(t *testing.T) { everyIOAtOnce(t, testDeadlocksRestartTheEvent) }
+
+func testDeadlocksRestartTheEvent(t *testing.T, io engine.IOMode) {
 	d := testdb.Shared(t)
 	counterTable(d, 2)
 	// Two rows in either order, with time in between: half of the meetings are deadlocks.
@@ -58,7 +60,7 @@ func TestDeadlocksRestartTheEvent(t *testing.T) {
 			plain("BEGIN", results.Other), write(0, a), plain("DO SLEEP(0.001)", results.Other), write(0, b), plain("COMMIT", results.Other),
 		}
 	}}
-	out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Clients: clients(4), Events: 200}, nil, nil)
+	out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{IO: io, Clients: clients(4), Events: 200}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +78,9 @@ func TestDeadlocksRestartTheEvent(t *testing.T) {
 	}
 }
 
-func TestErrorsFollowThePolicy(t *testing.T) {
+func TestErrorsFollowThePolicy(t *testing.T) { everyIO(t, testErrorsFollowThePolicy) }
+
+func testErrorsFollowThePolicy(t *testing.T, io engine.IOMode) {
 	d := testdb.Shared(t)
 	counterTable(d, 1)
 	d.Exec("INSERT INTO counters VALUES (7, 7)")
@@ -89,7 +93,7 @@ func TestErrorsFollowThePolicy(t *testing.T) {
 		return []engine.Statement{plain("BEGIN", results.Other), write(0, int64(1000+n)), plain("COMMIT", results.Other)}
 	}}
 	t.Run("stop", func(t *testing.T) {
-		out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Workload: "test", Clients: clients(1), Events: 30}, nil, nil)
+		out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{IO: io, Workload: "test", Clients: clients(1), Events: 30}, nil, nil)
 		failed, ok := errors.AsType[*engine.StatementError](err)
 		if !ok || failed.Class != results.Write || !strings.Contains(err.Error(), "1062") || !strings.Contains(err.Error(), "INSERT INTO counters") {
 			t.Errorf("error %v", err)
@@ -100,7 +104,7 @@ func TestErrorsFollowThePolicy(t *testing.T) {
 	})
 	t.Run("count", func(t *testing.T) {
 		n = 100
-		o := engine.Order{Clients: clients(1), Events: 30, OnError: map[int]engine.Action{1062: engine.Count}}
+		o := engine.Order{IO: io, Clients: clients(1), Events: 30, OnError: map[int]engine.Action{1062: engine.Count}}
 		out, err := engine.Run(t.Context(), d.Connector(), w, o, nil, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +115,7 @@ func TestErrorsFollowThePolicy(t *testing.T) {
 	})
 	t.Run("restart", func(t *testing.T) {
 		n = 1000
-		o := engine.Order{Clients: clients(1), Events: 30, OnErrorDefault: engine.Restart}
+		o := engine.Order{IO: io, Clients: clients(1), Events: 30, OnErrorDefault: engine.Restart}
 		out, err := engine.Run(t.Context(), d.Connector(), w, o, nil, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +127,10 @@ func TestErrorsFollowThePolicy(t *testing.T) {
 }
 
 func TestKilledConnectionsAreReopened(t *testing.T) {
-	t.Parallel()
+	everyIOAtOnce(t, testKilledConnectionsAreReopened)
+}
+
+func testKilledConnectionsAreReopened(t *testing.T, io engine.IOMode) {
 	d := testdb.Own(t, nil)
 	counterTable(d, 4)
 	w := load{templates: increment, event: func(index int, _ *rand.Rand) []engine.Statement {
@@ -135,7 +142,7 @@ func TestKilledConnectionsAreReopened(t *testing.T) {
 		}
 	}
 	killed := false
-	o := engine.Order{Clients: clients(4), Duration: 2 * second}
+	o := engine.Order{IO: io, Clients: clients(4), Duration: 2 * second}
 	out, err := engine.Run(t.Context(), d.Connector(), w, o, func(s engine.Snapshot) {
 		if !killed {
 			killed = true
@@ -168,7 +175,9 @@ func TestKilledConnectionsAreReopened(t *testing.T) {
 	}
 }
 
-func TestServerThatStaysAwayIsLost(t *testing.T) {
+func TestServerThatStaysAwayIsLost(t *testing.T) { everyIOAtOnce(t, testServerThatStaysAwayIsLost) }
+
+func testServerThatStaysAwayIsLost(t *testing.T, io engine.IOMode) {
 	for _, tt := range []struct {
 		name     string
 		patience plan.Duration
@@ -182,7 +191,7 @@ func TestServerThatStaysAwayIsLost(t *testing.T) {
 			d := testdb.Own(t, nil)
 			counterTable(d, 4)
 			killed := false
-			o := engine.Order{Clients: clients(4), Duration: 3 * second, ServerLost: tt.patience}
+			o := engine.Order{IO: io, Clients: clients(4), Duration: 3 * second, ServerLost: tt.patience}
 			out, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), o, func(engine.Snapshot) {
 				if !killed {
 					killed = true
@@ -201,12 +210,15 @@ func TestServerThatStaysAwayIsLost(t *testing.T) {
 }
 
 func TestServerThatComesBackIsUsedAgain(t *testing.T) {
-	t.Parallel()
+	everyIOAtOnce(t, testServerThatComesBackIsUsedAgain)
+}
+
+func testServerThatComesBackIsUsedAgain(t *testing.T, io engine.IOMode) {
 	d := testdb.Own(t, nil)
 	counterTable(d, 4)
 	restarted := make(chan error, 1)
 	started := false
-	o := engine.Order{Clients: clients(4), Duration: 4 * second}
+	o := engine.Order{IO: io, Clients: clients(4), Duration: 4 * second}
 	out, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), o, func(engine.Snapshot) {
 		if !started {
 			started = true
@@ -225,12 +237,15 @@ func TestServerThatComesBackIsUsedAgain(t *testing.T) {
 }
 
 func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
-	t.Parallel()
+	everyIOAtOnce(t, testInterruptKeepsWhatWasMeasured)
+}
+
+func testInterruptKeepsWhatWasMeasured(t *testing.T, io engine.IOMode) {
 	d := testdb.Shared(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	reason := errors.New("ctrl-c")
 	began := time.Now()
-	out, err := engine.Run(ctx, d.Connector(), sleeps("0.01"), engine.Order{Clients: clients(8), Duration: 60 * second}, func(engine.Snapshot) { cancel(reason) }, nil)
+	out, err := engine.Run(ctx, d.Connector(), sleeps("0.01"), engine.Order{IO: io, Clients: clients(8), Duration: 60 * second}, func(engine.Snapshot) { cancel(reason) }, nil)
 	if !errors.Is(err, reason) || out.Stopped != results.ByInterrupt {
 		t.Errorf("error %v, stopped by %s", err, out.Stopped)
 	}
@@ -239,13 +254,14 @@ func TestInterruptKeepsWhatWasMeasured(t *testing.T) {
 	}
 }
 
-func TestInterruptCutsWhatHangs(t *testing.T) {
-	t.Parallel()
+func TestInterruptCutsWhatHangs(t *testing.T) { everyIOAtOnce(t, testInterruptCutsWhatHangs) }
+
+func testInterruptCutsWhatHangs(t *testing.T, io engine.IOMode) {
 	d := testdb.Shared(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	out, err := engine.Run(ctx, d.Connector(), sleeps("60"), engine.Order{Clients: clients(3), Duration: 90 * second, Grace: 30 * second}, nil, nil)
+	out, err := engine.Run(ctx, d.Connector(), sleeps("60"), engine.Order{IO: io, Clients: clients(3), Duration: 90 * second, Grace: 30 * second}, nil, nil)
 	if !errors.Is(err, context.DeadlineExceeded) || out.Stopped != results.ByInterrupt {
 		t.Errorf("error %v, stopped by %s", err, out.Stopped)
 	}
@@ -258,12 +274,15 @@ func TestInterruptCutsWhatHangs(t *testing.T) {
 }
 
 func TestDurationEndsOnTimeWhenTheServerHangs(t *testing.T) {
-	t.Parallel()
+	everyIOAtOnce(t, testDurationEndsOnTimeWhenTheServerHangs)
+}
+
+func testDurationEndsOnTimeWhenTheServerHangs(t *testing.T, io engine.IOMode) {
 	d := testdb.Own(t, nil)
 	counterTable(d, 8)
 	stopped := false
 	began := time.Now()
-	o := engine.Order{Clients: clients(8), Duration: 2 * second, Grace: second / 2}
+	o := engine.Order{IO: io, Clients: clients(8), Duration: 2 * second, Grace: second / 2}
 	out, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), o, func(engine.Snapshot) {
 		if !stopped {
 			stopped = true
@@ -282,15 +301,18 @@ func TestDurationEndsOnTimeWhenTheServerHangs(t *testing.T) {
 		t.Errorf("cutting is no error: %+v %+v", out.Errors, out.Restarts)
 	}
 	// The server is fine again.
-	if _, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), engine.Order{Clients: clients(8), Events: 100}, nil, nil); err != nil {
+	if _, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), engine.Order{IO: io, Clients: clients(8), Events: 100}, nil, nil); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestEventsUnderWayAtTheEndAreLeftOut(t *testing.T) {
-	t.Parallel()
+	everyIOAtOnce(t, testEventsUnderWayAtTheEndAreLeftOut)
+}
+
+func testEventsUnderWayAtTheEndAreLeftOut(t *testing.T, io engine.IOMode) {
 	d := testdb.Shared(t)
-	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0.7"), engine.Order{Clients: clients(5), Duration: second}, nil, nil)
+	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0.7"), engine.Order{IO: io, Clients: clients(5), Duration: second}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +326,10 @@ func TestEventsUnderWayAtTheEndAreLeftOut(t *testing.T) {
 
 // TestAStallAtTheEndIsInTheOutcome: one client hangs from the middle of the cell until after its end, the others go on.
 func TestAStallAtTheEndIsInTheOutcome(t *testing.T) {
-	t.Parallel()
+	everyIOAtOnce(t, testAStallAtTheEndIsInTheOutcome)
+}
+
+func testAStallAtTheEndIsInTheOutcome(t *testing.T, io engine.IOMode) {
 	d := testdb.Shared(t)
 	w := load{event: func(index int, _ *rand.Rand) []engine.Statement {
 		sleep := "SELECT SLEEP(0.01)"
@@ -313,7 +338,7 @@ func TestAStallAtTheEndIsInTheOutcome(t *testing.T) {
 		}
 		return []engine.Statement{plain(sleep, results.Read)}
 	}}
-	out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{Clients: clients(3), Duration: second}, nil, nil)
+	out, err := engine.Run(t.Context(), d.Connector(), w, engine.Order{IO: io, Clients: clients(3), Duration: second}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +351,9 @@ func TestAStallAtTheEndIsInTheOutcome(t *testing.T) {
 	}
 }
 
-func TestLittlesLawHolds(t *testing.T) {
+func TestLittlesLawHolds(t *testing.T) { everyIO(t, testLittlesLawHolds) }
+
+func testLittlesLawHolds(t *testing.T, io engine.IOMode) {
 	d := testdb.Shared(t)
 	short := always([]string{"SELECT ?"}, func() engine.Statement { s := write(0, 1); s.Class = results.Read; return s }())
 	for _, tt := range []struct {
@@ -334,10 +361,10 @@ func TestLittlesLawHolds(t *testing.T) {
 		w    load
 		o    engine.Order
 	}{
-		{"short events", short, engine.Order{Duration: 2 * second, Warmup: second / 2}},
-		{"long events", sleeps("0.02"), engine.Order{Duration: 2 * second}},
-		{"events as long as the warm-up", sleeps("0.3"), engine.Order{Duration: second, Warmup: second / 4}},
-		{"clients for which no event is left", sleeps("0.1"), engine.Order{Events: 100}},
+		{"short events", short, engine.Order{IO: io, Duration: 2 * second, Warmup: second / 2}},
+		{"long events", sleeps("0.02"), engine.Order{IO: io, Duration: 2 * second}},
+		{"events as long as the warm-up", sleeps("0.3"), engine.Order{IO: io, Duration: second, Warmup: second / 4}},
+		{"clients for which no event is left", sleeps("0.1"), engine.Order{IO: io, Events: 100}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.o.Clients = clients(64)
@@ -357,12 +384,13 @@ func TestLittlesLawHolds(t *testing.T) {
 	}
 }
 
-func TestWarmupIsNotCounted(t *testing.T) {
-	t.Parallel()
+func TestWarmupIsNotCounted(t *testing.T) { everyIOAtOnce(t, testWarmupIsNotCounted) }
+
+func testWarmupIsNotCounted(t *testing.T, io engine.IOMode) {
 	d := testdb.Shared(t)
 	counterTable(d, 1)
 	var snapshots []engine.Snapshot
-	o := engine.Order{Clients: clients(8), Events: 100, Warmup: 2 * second, Duration: 10 * second}
+	o := engine.Order{IO: io, Clients: clients(8), Events: 100, Warmup: 2 * second, Duration: 10 * second}
 	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0.05"), o, func(s engine.Snapshot) { snapshots = append(snapshots, s) }, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -383,6 +411,10 @@ func TestWarmupIsNotCounted(t *testing.T) {
 }
 
 func TestConnectingFailsWithAReasonAndARemedy(t *testing.T) {
+	everyIO(t, testConnectingFailsWithAReasonAndARemedy)
+}
+
+func testConnectingFailsWithAReasonAndARemedy(t *testing.T, io engine.IOMode) {
 	d := testdb.Own(t, map[string]string{"max_connections": "20", "max_prepared_stmt_count": "10"})
 	counterTable(d, 1)
 	for _, tt := range []struct {
@@ -404,7 +436,7 @@ func TestConnectingFailsWithAReasonAndARemedy(t *testing.T) {
 			if change == nil {
 				change = func(*mysql.Config) {}
 			}
-			_, err := engine.Run(t.Context(), d.Connector(change), tt.load, engine.Order{Workload: "w", Clients: clients(tt.n), Events: 10}, nil, nil)
+			_, err := engine.Run(t.Context(), d.Connector(change), tt.load, engine.Order{IO: io, Workload: "w", Clients: clients(tt.n), Events: 10}, nil, nil)
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -422,6 +454,10 @@ func TestConnectingFailsWithAReasonAndARemedy(t *testing.T) {
 }
 
 func TestAConnectorWithoutSocketsIsRefused(t *testing.T) {
+	everyIO(t, testAConnectorWithoutSocketsIsRefused)
+}
+
+func testAConnectorWithoutSocketsIsRefused(t *testing.T, io engine.IOMode) {
 	d := testdb.Shared(t)
 	cfg := mysql.NewConfig()
 	cfg.Net, cfg.Addr, cfg.User, cfg.DBName = "unix", d.Server.Socket(), d.Server.User(), d.Name
@@ -429,13 +465,17 @@ func TestAConnectorWithoutSocketsIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = engine.Run(t.Context(), connector, sleeps("0"), engine.Order{Clients: clients(1), Events: 1}, nil, nil)
+	_, err = engine.Run(t.Context(), connector, sleeps("0"), engine.Order{IO: io, Clients: clients(1), Events: 1}, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "engine.NewConnector") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestTextAndPreparedGiveEqualResults(t *testing.T) {
+	everyIOAtOnce(t, testTextAndPreparedGiveEqualResults)
+}
+
+func testTextAndPreparedGiveEqualResults(t *testing.T, io engine.IOMode) {
 	d := testdb.Shared(t)
 	d.Exec("CREATE TABLE texts (id BIGINT UNSIGNED PRIMARY KEY, n BIGINT, t VARBINARY(300)) ENGINE=innodb")
 	random := rand.New(rand.NewPCG(1, 2))
@@ -464,7 +504,7 @@ func TestTextAndPreparedGiveEqualResults(t *testing.T) {
 			connector := d.Connector(func(c *mysql.Config) {
 				c.Params = map[string]string{"sql_mode": sqlMode, "character_set_client": "binary"}
 			})
-			out, err := engine.Run(t.Context(), connector, w, engine.Order{Clients: clients(1), Events: 200, PSMode: mode}, nil, nil)
+			out, err := engine.Run(t.Context(), connector, w, engine.Order{IO: io, Clients: clients(1), Events: 200, PSMode: mode}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

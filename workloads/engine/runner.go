@@ -40,11 +40,12 @@ type runner struct {
 }
 
 // drive runs the session to its end. ended is over once the cell is: then no new connection is tried.
-func (r *runner) drive(ended context.Context) {
-	defer r.over.Store(true)
-	defer r.line.close()
-	defer func() { r.session.abandon(r.clock.now()) }()
-	for next := r.session.begin(r.clock.now()); next != stop; {
+func (r *runner) drive(ended context.Context) { r.goOn(ended, r.session.begin(r.clock.now())) }
+
+// goOn runs the session from its next step to its end.
+func (r *runner) goOn(ended context.Context, next step) {
+	defer r.end()
+	for next != stop {
 		switch next {
 		case execute:
 			rows, affected, err := r.line.execute(&r.session.statement)
@@ -53,11 +54,7 @@ func (r *runner) drive(ended context.Context) {
 				next = r.session.answered(now, rows, affected)
 				continue
 			}
-			f := r.line.classify(err)
-			if f.lost {
-				r.lostError = err
-			}
-			next = r.session.failed(now, f)
+			next = r.failed(now, err)
 		case reconnect:
 			since := r.clock.now()
 			if !r.reconnect(ended, since) {
@@ -68,6 +65,22 @@ func (r *runner) drive(ended context.Context) {
 			next = r.session.reconnected(now, time.Duration(now-since))
 		}
 	}
+}
+
+// failed tells the session of an error of its statement.
+func (r *runner) failed(now int64, err error) step {
+	f := r.line.classify(err)
+	if f.lost {
+		r.lostError = err
+	}
+	return r.session.failed(now, f)
+}
+
+// end puts down that nobody drives the session any more.
+func (r *runner) end() {
+	r.session.abandon(r.clock.now())
+	r.line.close()
+	r.over.Store(true)
 }
 
 const (

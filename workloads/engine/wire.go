@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"benchplan/workloads/engine/protocol"
 )
 
 // NewConnector makes the connector that Run asks for: the driver's own, but the socket of each connection is recorded, so
@@ -30,6 +32,9 @@ func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
 		}
 		if w, ok := ctx.Value(wireKey{}).(*wire); ok {
 			w.attach(conn)
+			if w.observes && conformable(c) && takeable(conn) {
+				return w.observe(conn, c.MaxAllowedPacket), nil
+			}
 		}
 		return conn, nil
 	}
@@ -66,6 +71,9 @@ type wire struct {
 	mu     sync.Mutex
 	socket io.Closer
 	cut    bool
+
+	observes bool      // what the driver agrees on with the server is to be known
+	greeting *greeting // of the connection; nil: it can only be used by the driver
 }
 
 type wireKey struct{}
@@ -100,4 +108,42 @@ func (w *wire) sever() {
 	if w.socket != nil {
 		_ = w.socket.Close()
 	}
+}
+
+// greeting is a connection through which the driver logs in, and what it agrees on with the server by that.
+type greeting struct {
+	net.Conn
+	limit        int // of a packet, as the driver was told; 0: it asks the server
+	written      bool
+	known        bool
+	capabilities protocol.Capabilities
+}
+
+// Write looks at the first packet of the driver.
+func (g *greeting) Write(b []byte) (int, error) {
+	if !g.written {
+		g.written = true
+		g.capabilities, g.known = protocol.ReadCapabilities(b)
+	}
+	return g.Conn.Write(b)
+}
+
+// observe gives the connection to the driver in a form that lets the engine look on.
+func (w *wire) observe(conn net.Conn, limit int) net.Conn {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetKeepAlive(true) // as the driver does where it sees a TCP connection
+	}
+	w.greeting = &greeting{Conn: conn, limit: limit}
+	return w.greeting
+}
+
+// plain tells whether the connection carries packets as they are.
+func (w *wire) plain() bool {
+	g := w.greeting
+	return g != nil && g.known && !g.capabilities.TLS && !g.capabilities.Compress
+}
+
+// conformable tells whether the driver is configured to do nothing with statements that the engine does not do as well.
+func conformable(c *mysql.Config) bool {
+	return c.ReadTimeout == 0 && c.WriteTimeout == 0 && !c.RejectReadOnly && !c.AllowAllFiles
 }

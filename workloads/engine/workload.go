@@ -2,7 +2,7 @@
 //
 // A workload yields statements and is told what came back; it never touches a connection. The engine alone connects,
 // executes, times, counts, restarts and stops. Within the engine a session decides what one client does next and knows
-// no socket; a runner carries that out over a driver.Conn.
+// no socket; a runner carries that out over a driver.Conn, or, where that can be, an event loop does for many over sockets of the engine's own.
 package engine
 
 import (

@@ -1,0 +1,150 @@
+//go:build amd64 || arm64 || loong64 || ppc64le || riscv64
+
+package engine
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"benchplan/results"
+)
+
+// pair gives a socket as the engine has it, whose other end answers every packet at once with the same; what is left is the engine's
+// own work, and the kernel's.
+func pair(t testing.TB, peers *sync.WaitGroup, answer []byte) *socket {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := os.NewFile(uintptr(fds[1]), "peer")
+	defer file.Close()
+	peer, err := net.FileConn(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	peers.Go(func() {
+		defer peer.Close()
+		for buf := make([]byte, 4096); ; {
+			// A command is one packet, and small.
+			n, err := io.ReadAtLeast(peer, buf, 5)
+			if err != nil || n == 5 {
+				return
+			}
+			if _, err := peer.Write(answer); err != nil {
+				return
+			}
+		}
+	})
+	s := &socket{descriptor: &descriptor{fd: fds[0]}, limit: 1 << 20, statements: []preparedStatement{{id: 1, params: 2}}}
+	s.answer.Capabilities.DeprecateEOF = true
+	return s
+}
+
+// oneRow is the answer of a row with one column.
+var oneRow = []byte("\x01\x00\x00\x01\x01" + "\x17\x00\x00\x02\x03def\x00\x00\x00\x01c\x00\x0c\x21\x00\x01\x00\x00\x00\xfd\x00\x00\x00\x00\x00" +
+	"\x0c\x00\x00\x03\x00\x00\x09some text" + "\x07\x00\x00\x04\xfe\x00\x00\x02\x00\x00\x00")
+
+// loopOver gives the drivers of a cell of so many clients and events.
+func loopOver(t testing.TB, peers *sync.WaitGroup, clients int, mode PSMode, class results.Class, events int64) (*run, []func()) {
+	t.Helper()
+	r := newRun(idle{}, lookups{class}, Order{Clients: []RoleClients{{Count: clients}}, Events: 1, PSMode: mode, IO: IODriver})
+	r.cell.budget = events
+	for _, c := range r.connections {
+		c.socket = pair(t, peers, oneRow)
+	}
+	drivers, err := r.drivers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.clock.base = time.Now()
+	return r, drivers
+}
+
+func runAll(drivers []func()) {
+	var all sync.WaitGroup
+	for _, drive := range drivers {
+		all.Go(drive)
+	}
+	all.Wait()
+}
+
+// BenchmarkLoop measures the engine's own cost of a statement and of three calls of the kernel, and that of a peer.
+func BenchmarkLoop(b *testing.B) {
+	for _, clients := range []int{1, 8, 64} {
+		for _, mode := range []PSMode{PSDisable, PSAuto} {
+			b.Run(fmt.Sprintf("%s/%d", mode, clients), func(b *testing.B) {
+				var peers sync.WaitGroup
+				_, drivers := loopOver(b, &peers, clients, mode, results.Read, int64(b.N))
+				b.ReportAllocs()
+				b.ResetTimer()
+				runAll(drivers)
+				b.StopTimer()
+				peers.Wait()
+			})
+		}
+	}
+}
+
+func TestTheLoopAllocatesNothingPerStatement(t *testing.T) {
+	for _, clients := range []int{1, 10} {
+		for _, mode := range []PSMode{PSDisable, PSAuto} {
+			const few, many = 500, 2_500
+			var allocated [2]float64
+			for i, events := range []int64{few, many} {
+				allocated[i] = testing.AllocsPerRun(1, func() {
+					var peers sync.WaitGroup
+					r, drivers := loopOver(t, &peers, clients, mode, results.Read, events)
+					runAll(drivers)
+					peers.Wait()
+					var rows, count int64
+					for _, s := range r.tally.shards {
+						rows, count = rows+s.classes[0].rows, count+s.classes[0].latency.TotalCount()
+					}
+					if rows != events || count != events {
+						t.Fatalf("%d rows of %d statements, want %d", rows, count, events)
+					}
+				})
+			}
+			// What differs is the thousands of statements; the runtime itself allocates now and then.
+			if more := allocated[1] - allocated[0]; more > (many-few)/50 {
+				t.Errorf("%d clients, %s: %v allocations in %d statements", clients, mode, more, many-few)
+			}
+		}
+	}
+}
+
+func TestLoopsAreFew(t *testing.T) {
+	for _, tt := range []struct{ clients, processors, want int }{
+		{2, 2, 1}, {64, 1, 1}, {64, 2, 1}, {1000, 2, 1}, {64, 4, 2}, {8, 16, 1}, {16, 16, 2}, {1000, 16, 8},
+	} {
+		if got := loopsFor(tt.clients, tt.processors); got != tt.want {
+			t.Errorf("%d clients on %d processors: %d loops, want %d", tt.clients, tt.processors, got, tt.want)
+		}
+	}
+}
+
+// TestAServerThatTalksUnasked: what it says before it closes the connection is the reason of the next statement's error.
+func TestAServerThatTalksUnasked(t *testing.T) {
+	const killed = "\x17\x00\x00\x00\xff\x87\x07#70100Connection was killed"
+	var peers sync.WaitGroup
+	s := pair(t, &peers, append([]byte{7, 0, 0, 1, 0, 1, 0, 2, 0, 0, 0, byte(len(killed) - 4)}, killed[1:]...))
+	b := newBuffers()
+	st := &Statement{Template: Plain, Text: []byte("DO 1"), Class: results.Write}
+	if _, affected, err := s.execute(b, nil, st); affected != 1 || err != nil {
+		t.Fatalf("%d rows changed, %v", affected, err)
+	}
+	_, _, err := s.execute(b, nil, st)
+	if f := classify(err); !f.lost {
+		t.Errorf("not lost: %v", err)
+	}
+	s.descriptor.free()
+	peers.Wait()
+}
