@@ -100,18 +100,19 @@ type Second struct {
 
 // Schedule is how well an open loop kept to its rate. Events are those that were due in the measured part.
 type Schedule struct {
-	Due     int64   `json:"due"`      // events that were due
-	Rate    float64 `json:"due_rate"` // of them per second
+	Due     int64   `json:"due"`      // events that were due: Begun + Dropped
+	Rate    float64 `json:"due_rate"` // of them per second; where a number of events was ordered, of the time in which these were due
 	Begun   int64   `json:"begun"`    // of these, how many a client began
-	Late    int64   `json:"late"`     // of these, how many were due when all clients were busy
+	Late    int64   `json:"late"`     // of these, how many were due when all clients of their role were busy, or reconnected
 	Dropped int64   `json:"dropped"`  // were still in the queue at the end: they are in no latency
-	// QueueMean and QueueMax are of the queue: events due and not begun, as seen by each that was begun.
+	// QueueMean and QueueMax are of the queue: events due and not begun, as each that was begun leaves it behind. QueueMax also
+	// heeds the ends of seconds and of the measured part. Roles have queues of their own: QueueMax is the sum of theirs.
 	QueueMean float64 `json:"queue_mean"`
 	QueueMax  int64   `json:"queue_max"`
 	// Wait is, of the events begun, from when they were due until they were begun: by it an event's latency is longer than its statements.
 	Wait Latency `json:"wait"`
-	// Overslept is, of the events for which a client was free when they were due, how late this machine began them nevertheless: a
-	// fault of the generator.
+	// Overslept is, of the events for which a client was free when they were due (Begun - Late of them), how late this machine began
+	// them nevertheless: a fault of the generator.
 	Overslept Latency `json:"overslept"`
 }
 

@@ -49,6 +49,7 @@ type run struct {
 	cell    cell
 	tally   *tally
 	runners []*runner
+	pacers  []*pacer // of an open loop, by role; a closed loop has nil in it
 	// connections are the lines of the runners to a server; none where the load is on this machine.
 	connections []*connection
 	threads     bool // each client has an OS thread of its own
@@ -72,15 +73,22 @@ func newCell(o Order) *run {
 		order:   o,
 		tally:   newTally(max(1, min(runtime.GOMAXPROCS(0), o.Total(), mostShards)), len(o.Clients)),
 		failure: make(chan struct{}),
+		pacers:  make([]*pacer, len(o.Clients)),
 	}
 	r.cell = cell{
 		clients:  o.Clients,
+		queues:   newQueues(o),
 		start:    int64(o.Warmup),
 		budget:   int64(o.Events),
 		each:     int64(o.EventsEach),
 		onError:  o.OnError,
 		fallback: o.OnErrorDefault,
 		fail:     r.fail,
+	}
+	for i, q := range r.cell.queues {
+		if q != nil {
+			r.pacers[i] = newPacer(&r.clock)
+		}
 	}
 	if r.cell.fallback == "" {
 		r.cell.fallback = Stop
@@ -115,8 +123,12 @@ func (r *run) addRole(connector driver.Connector, w Workload, role int, clients 
 
 // add makes the runner of a session.
 func (r *run) add(l line, s session) {
-	s.cell, s.shard = &r.cell, r.tally.shards[len(r.runners)%len(r.tally.shards)]
-	r.runners = append(r.runners, &runner{session: s, line: l, clock: &r.clock, patience: orDefault(r.order.ServerLost, defaultServerLost)})
+	s.cell, s.queue, s.shard = &r.cell, r.cell.queues[s.role], r.tally.shards[len(r.runners)%len(r.tally.shards)]
+	client := &runner{session: s, line: l, clock: &r.clock, patience: orDefault(r.order.ServerLost, defaultServerLost)}
+	if client.pacer = r.pacers[s.role]; client.pacer != nil {
+		client.place = newWaiter()
+	}
+	r.runners = append(r.runners, client)
 }
 
 func orDefault(d plan.Duration, otherwise time.Duration) time.Duration {
@@ -213,6 +225,11 @@ func (r *run) measure(ctx context.Context, observer Observer, meter Meter) (resu
 	watch := newWatch(r, observer, meter)
 	stopped := watch.over(ctx, done)
 	end()
+	for _, p := range r.pacers {
+		if p != nil {
+			p.end()
+		}
+	}
 	cut := r.finish(ctx, done, stopped)
 	return r.outcome(ctx, stopped, cut, watch)
 }
@@ -244,11 +261,21 @@ func (r *run) finish(ctx context.Context, done <-chan struct{}, stopped results.
 	}
 }
 
+// endOf gives when the measured part ended.
+func (r *run) endOf(stopped results.Stop) int64 {
+	if stopped == results.ByEvents {
+		return r.tally.lastEnd()
+	}
+	return r.cell.end.Load()
+}
+
 // outcome reads what the cell came to, after all its clients ended.
 func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watch *watch) (results.Outcome, error) {
-	end := r.cell.end.Load()
-	if stopped == results.ByEvents {
-		end = r.tally.lastEnd()
+	end := r.endOf(stopped)
+	for _, q := range r.cell.queues {
+		if q != nil {
+			q.close(end)
+		}
 	}
 	watch.finish(end)
 	out := results.Outcome{
@@ -261,6 +288,9 @@ func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watc
 	}
 	for _, client := range r.runners {
 		s := &client.session
+		if s.queue != nil {
+			continue // its latencies hold more than the time of clients
+		}
 		s.shard.uncounted[s.role] += min(s.late, max(0, end-r.cell.start))
 		if s.idleSince > 0 {
 			s.shard.uncounted[s.role] += max(0, end-s.idleSince)
@@ -270,6 +300,7 @@ func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watc
 	if len(r.connections) > 0 {
 		r.tally.fillStatements(&out)
 	}
+	out.Schedule = r.account(end)
 	out.Fairness = r.fairness()
 	out.Stranded = r.settle()
 	out.Ledger = r.ledger()
@@ -285,6 +316,40 @@ func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watc
 		return out, fmt.Errorf("workload %s: %w", r.order.Workload, err)
 	}
 	return out, nil
+}
+
+// connected counts the clients that have a connection.
+func (r *run) connected() (n int) {
+	for _, client := range r.runners {
+		if !client.away.Load() {
+			n++
+		}
+	}
+	return n
+}
+
+// awaited tells whether some client has a statement under way; not while one reconnects, which has a limit of its own.
+func (r *run) awaited() (any bool) {
+	for _, client := range r.runners {
+		if client.away.Load() {
+			return false
+		}
+		any = any || !client.waiting.Load() && !client.over.Load()
+	}
+	return any
+}
+
+// exhausted tells whether all events that the order allows were taken.
+func (r *run) exhausted() bool {
+	if r.order.Rate == nil {
+		return r.cell.each > 0 || r.cell.budget > 0 && r.cell.tickets.Load() >= r.cell.budget
+	}
+	for _, q := range r.cell.queues {
+		if q != nil && !q.done() {
+			return false
+		}
+	}
+	return true
 }
 
 // allAway is the error of a cell in which no client had a connection for the last second: its server is lost, even if the

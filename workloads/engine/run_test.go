@@ -169,6 +169,7 @@ func TestKilledConnectionsAreReopened(t *testing.T) {
 }
 
 func TestServerThatStaysAwayIsLost(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name     string
 		patience plan.Duration

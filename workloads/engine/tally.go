@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -28,12 +29,20 @@ func record(h *hdrhistogram.Histogram, latency int64) {
 	_ = h.RecordValue(min(max(latency, 0), histogramMax))
 }
 
+// middle gives the middle of the values that a histogram takes for v. They are as many as the unit up to 131 µs, above that a
+// 1,024th of the power of two below v: so the middle is within 0.05 % of each of them, and from 32 to 65 µs within 0.1 %. The
+// library's own figures are the highest of them, which is off by up to twice as much, and always to the same side.
+func middle(v int64) int64 {
+	width := max(histogramUnit, int64(1)<<max(0, bits.Len64(uint64(v))-1-10))
+	return v - v%width + width/2
+}
+
 // summarize reads the figures of a report from a histogram.
 func summarize(h *hdrhistogram.Histogram) results.Latency {
 	if h.TotalCount() == 0 {
 		return results.Latency{}
 	}
-	ms := func(ns int64) float64 { return float64(ns) / 1e6 }
+	ms := func(ns int64) float64 { return float64(middle(ns)) / 1e6 }
 	q := h.ValueAtPercentilesSlice([]float64{50, 95, 99, 99.9})
 	return results.Latency{
 		Count: h.TotalCount(),
@@ -91,6 +100,11 @@ func newSpan() *span { return &span{latency: newHistogram()} }
 func (s *span) reset() {
 	s.latency.Reset()
 	*s = span{latency: s.latency}
+}
+
+// empty tells whether no client was told anything by the server.
+func (s *span) empty() bool {
+	return s.events+s.queries+s.errors+s.restarts+s.reconnects == 0
 }
 
 // add merges another span into this one.
@@ -181,7 +195,8 @@ func newTally(shards, roles int) *tally {
 }
 
 // collect takes away what the shards gathered since the last call, of the warm-up or of the measured part, and adds it to sum.
-func (t *tally) collect(sum *span, warmup bool) {
+// It tells whether there was anything.
+func (t *tally) collect(sum *span, warmup bool) (any bool) {
 	for _, s := range t.shards {
 		s.mu.Lock()
 		place := &s.current
@@ -191,10 +206,12 @@ func (t *tally) collect(sum *span, warmup bool) {
 		taken := *place
 		*place = t.spare
 		s.mu.Unlock()
+		any = any || !taken.empty()
 		sum.add(taken)
 		taken.reset()
 		t.spare = taken
 	}
+	return any
 }
 
 // fill writes the totals into an outcome. It is called when no client runs any more.
