@@ -97,6 +97,9 @@ func (s *runSpec) summary() string {
 	if len(stops) > 0 {
 		parts = append(parts, strings.Join(stops, " or "))
 	}
+	if r := s.Rate.schedule(); r != nil {
+		parts = append(parts, "at "+rateText(r))
+	}
 	text := strings.Join(parts, ", ")
 	if s.Warmup > 0 {
 		text += " after " + s.Warmup.String() + " of warm-up"

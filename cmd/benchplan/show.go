@@ -71,7 +71,20 @@ func targetText(s *plan.Scope) string {
 	case t.Private():
 		return "private server, database " + t.Database
 	}
-	return fmt.Sprintf("%s, database %s, user %s", target.Name(t), t.Database, t.User)
+	return fmt.Sprintf("%s, database %s, user %s%s", target.Name(t), t.Database, t.User, monitorText(t))
+}
+
+// monitorText says how the server's machine is watched, where the plan says so.
+func monitorText(t *plan.Target) string {
+	switch {
+	case t.Monitor == nil:
+		return ""
+	case t.Monitor.Where == plan.MonitorNone:
+		return ", its machine not watched"
+	case t.Monitor.Where == plan.MonitorLocal:
+		return ", watched on this machine"
+	}
+	return ", its machine watched over ssh"
 }
 
 // tree prints a plan's steps and cells as they are visited.
