@@ -56,7 +56,7 @@ func Sysbench(w io.Writer, c *results.Cell, events *hdrhistogram.Histogram, perc
 	latency("max:", o.Latency.Max)
 	for _, p := range percentiles {
 		if events != nil {
-			latency(ordinal(p)+" percentile:", float64(events.ValueAtQuantile(p))/1e6)
+			latency(ordinal(p)+" percentile:", results.Milliseconds(events.ValueAtQuantile(p)))
 		}
 	}
 	latency("sum:", o.Latency.Mean*float64(o.Events))

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchplan/results"
 )
 
 // TestPercentilesAreThoseOfTheLatencies: a million latencies, put down as clients do, in shards, against the same sorted.
@@ -27,13 +29,13 @@ func TestPercentilesAreThoseOfTheLatencies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, 2))
-			all, parts, latencies := newHistogram(), newTally(shards, 1), make([]int64, n)
+			all, parts, latencies := results.NewHistogram(), newTally(shards, 1), make([]int64, n)
 			for i := range latencies {
 				latencies[i] = draw(random)
 				record(all, latencies[i])
 				record(parts.shards[i%shards].roles[0], latencies[i])
 			}
-			merged := newHistogram()
+			merged := results.NewHistogram()
 			for _, s := range parts.shards {
 				if dropped := merged.Merge(s.roles[0]); dropped != 0 {
 					t.Errorf("merging dropped %d", dropped)

@@ -62,7 +62,7 @@ func newQueues(o Order) []*queue {
 			start: int64(o.Warmup), warm: true, limit: limits[i],
 			next: newSchedule(warmup, share, 0, 0, phase, math.MaxInt64, random(0)),
 			anew: measured, coming: measured, unseen: measured,
-			wait: newHistogram(), overslept: newHistogram(),
+			wait: results.NewHistogram(), overslept: results.NewHistogram(),
 		}
 	}
 	return queues
@@ -189,7 +189,7 @@ func (r *run) account(end int64) *results.Schedule {
 		return nil
 	}
 	s := new(results.Schedule)
-	wait, overslept := newHistogram(), newHistogram()
+	wait, overslept := results.NewHistogram(), results.NewHistogram()
 	var depths int64
 	for _, q := range r.cell.queues {
 		if q == nil {

@@ -135,7 +135,7 @@ func TestKilledConnectionsAreReopened(t *testing.T) {
 		}
 	}
 	killed := false
-	o := engine.Order{Clients: clients(4), Duration: 2 * second}
+	o := engine.Order{Clients: clients(4), Duration: 5 * second}
 	out, err := engine.Run(t.Context(), d.Connector(), w, o, func(s engine.Snapshot) {
 		if !killed {
 			killed = true
@@ -207,7 +207,7 @@ func TestServerThatComesBackIsUsedAgain(t *testing.T) {
 	counterTable(d, 4)
 	restarted := make(chan error, 1)
 	started := false
-	o := engine.Order{Clients: clients(4), Duration: 4 * second}
+	o := engine.Order{Clients: clients(4), Duration: 10 * second}
 	out, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), o, func(engine.Snapshot) {
 		if !started {
 			started = true

@@ -369,7 +369,7 @@ func near(t *testing.T, what string, got, want results.Latency) {
 		{"min", got.Min, want.Min}, {"mean", got.Mean, want.Mean}, {"p50", got.P50, want.P50}, {"p95", got.P95, want.P95},
 		{"p99", got.P99, want.P99}, {"p99.9", got.P999, want.P999}, {"max", got.Max, want.Max},
 	} {
-		if math.Abs(f.got-f.want) > max(0.001*f.want, float64(histogramUnit)/1e6) {
+		if math.Abs(f.got-f.want) > max(0.001*f.want, 64e-6) {
 			t.Errorf("%s: %s is %v ms, want %v (%+.3f %%)", what, f.name, f.got, f.want, 100*(f.got/f.want-1))
 		}
 	}

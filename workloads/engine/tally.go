@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -13,28 +12,9 @@ import (
 	"benchplan/results"
 )
 
-// Histograms hold nanoseconds with three significant digits, from 64 ns to an hour; what took longer counts as an hour.
-const (
-	histogramUnit   = int64(64)
-	histogramMax    = int64(time.Hour)
-	histogramDigits = 3
-)
-
-func newHistogram() *hdrhistogram.Histogram {
-	return hdrhistogram.New(histogramUnit, histogramMax, histogramDigits)
-}
-
 // record adds a latency, clamped to the histogram's range, never dropped.
 func record(h *hdrhistogram.Histogram, latency int64) {
-	_ = h.RecordValue(min(max(latency, 0), histogramMax))
-}
-
-// middle gives the middle of the values that a histogram takes for v. They are as many as the unit up to 131 µs, above that a
-// 1,024th of the power of two below v: so the middle is within 0.05 % of each of them, and from 32 to 65 µs within 0.1 %. The
-// library's own figures are the highest of them, which is off by up to twice as much, and always to the same side.
-func middle(v int64) int64 {
-	width := max(histogramUnit, int64(1)<<max(0, bits.Len64(uint64(v))-1-10))
-	return v - v%width + width/2
+	_ = h.RecordValue(min(max(latency, 0), results.MaxLatency))
 }
 
 // summarize reads the figures of a report from a histogram.
@@ -42,7 +22,7 @@ func summarize(h *hdrhistogram.Histogram) results.Latency {
 	if h.TotalCount() == 0 {
 		return results.Latency{}
 	}
-	ms := func(ns int64) float64 { return float64(middle(ns)) / 1e6 }
+	ms := results.Milliseconds
 	q := h.ValueAtPercentilesSlice([]float64{50, 95, 99, 99.9})
 	return results.Latency{
 		Count: h.TotalCount(),
@@ -95,7 +75,7 @@ type span struct {
 	latency                                       *hdrhistogram.Histogram
 }
 
-func newSpan() *span { return &span{latency: newHistogram()} }
+func newSpan() *span { return &span{latency: results.NewHistogram()} }
 
 func (s *span) reset() {
 	s.latency.Reset()
@@ -128,10 +108,10 @@ func newShard(roles int) *shard {
 		current:   newSpan(),
 	}
 	for i := range s.roles {
-		s.roles[i] = newHistogram()
+		s.roles[i] = results.NewHistogram()
 	}
 	for i := range s.classes {
-		s.classes[i].latency = newHistogram()
+		s.classes[i].latency = results.NewHistogram()
 	}
 	return s
 }
@@ -216,13 +196,13 @@ func (t *tally) collect(sum *span, warmup bool) (any bool) {
 
 // fill writes the totals into an outcome. It is called when no client runs any more.
 func (t *tally) fill(out *results.Outcome, clients []RoleClients) {
-	events := newHistogram()
+	events := results.NewHistogram()
 	out.Histograms = map[string]*hdrhistogram.Histogram{"events": events}
 	for i, role := range clients {
 		if role.Count == 0 {
 			continue
 		}
-		h := newHistogram()
+		h := results.NewHistogram()
 		var uncounted int64
 		for _, s := range t.shards {
 			h.Merge(s.roles[i])
@@ -243,7 +223,7 @@ func (t *tally) fill(out *results.Outcome, clients []RoleClients) {
 func (t *tally) fillStatements(out *results.Outcome) {
 	out.Statements = map[results.Class]results.Statements{}
 	for i, class := range results.Classes {
-		h := newHistogram()
+		h := results.NewHistogram()
 		var sum results.Statements
 		for _, s := range t.shards {
 			h.Merge(s.classes[i].latency)
