@@ -30,5 +30,7 @@ func Formats() map[string]Format {
 		"markdown": {"a GitHub table with footnotes", Markdown, MarkdownCompare},
 		"csv":      {"all metrics of all rows, for a spreadsheet", CSV, CSVCompare},
 		"json":     {"all there is, with the samples of the repeats", JSON, JSONCompare},
+		"benchfmt": {"the Go benchmark format, a line a repeat, for benchstat", Benchfmt, BenchfmtCompare},
+		"junit":    {"JUnit XML for CI: a test case for each cell and each expression of report.assert", JUnit, JUnitCompare},
 	}
 }
