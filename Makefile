@@ -1,5 +1,5 @@
 # The two commands that matter: `make demo` runs the quickstart on a private server, `make test` passes all tests.
-# Both bring the database server by Debian package where none is installed, and say so.
+# Both bring the database server by Debian package where none is installed, and say so; the tests bring an sshd likewise.
 
 SHELL := /bin/bash
 GO    ?= go
@@ -19,7 +19,8 @@ demo: build
 	@server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" $(BIN) run plans/quickstart.yaml
 
 test:
-	@.ci/sysbench; server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" $(GO) test $(RACE) -timeout 15m ./...
+	@.ci/sysbench; server=$$(.ci/server) && sshd=$$(.ci/sshd) && \
+	BENCHPLAN_SERVER="$$server" BENCHPLAN_SSHD="$$sshd" $(GO) test $(RACE) -timeout 15m ./...
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \

@@ -292,8 +292,11 @@ func (c *Comparison) annotate(all []*Row) {
 					notes.add(side, m)
 				}
 			}
+			for _, m := range checkRepeats(side.cells) {
+				notes.add(side, m)
+			}
 			if first := row.Sides[0]; n > 0 && first != nil {
-				for _, m := range checkAgainst(side.cells[0], first.cells[0], "the first run") {
+				for _, m := range checkPair(side.cells, first.cells, "the first run") {
 					notes.add(side, m)
 				}
 			}
@@ -341,6 +344,10 @@ var volatile = []string{
 	"datadir", "general_log_file", "gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "gtid_executed", "gtid_purged", "gtid_slave_pos",
 	"log_error", "pid_file", "server_uuid", "slave_load_tmpdir", "replica_load_tmpdir", "slow_query_log_file", "socket", "timestamp", "tmpdir",
 }
+
+// Volatile tells that a global variable, by its name in lower case, is a state or a place and no setting: it differs between runs of
+// the same server.
+func Volatile(name string) bool { return slices.Contains(volatile, name) }
 
 // serverName calls one of several targets by its address, and by its database where others have the same address.
 func serverName(targets []Server, n int) string {
@@ -390,7 +397,7 @@ func serverDifferences(runs []Recorded, n int) []Dissimilar {
 			return list // nothing was asked there, so nothing can be said
 		}
 		for name := range s.Variables {
-			names[name] = name != "version" && name != "version_comment" && !slices.Contains(volatile, name)
+			names[name] = name != "version" && name != "version_comment" && !Volatile(name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {

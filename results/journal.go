@@ -27,7 +27,7 @@ const (
 )
 
 // Append records a finished or partial cell: first its histograms and series, then its line in the journal, each
-// synced. After it returns nil the cell is safe. It fills in Version, Seq (where 0, the next free number), the file
+// synced. After it returns nil the cell is safe. It fills in Version, Seq (where 0, the next free number), the trend, the file
 // names, and the marks that Check finds. After an error the journal is as it was before.
 func (w *Writer) Append(cell *Cell) error {
 	w.mu.Lock()
@@ -42,6 +42,9 @@ func (w *Writer) Append(cell *Cell) error {
 		return fmt.Errorf("run folder %s: cell number %d is there already", w.folder, cell.Seq)
 	}
 	cell.Version = CellVersion
+	if cell.Outcome.Trend == nil {
+		cell.Outcome.Trend = cell.trend()
+	}
 	cell.Marks = mergeMarks(cell.Marks, Check(cell))
 	if err := w.writeFiles(cell); err != nil {
 		return folderError(w.folder, fmt.Errorf("cell %s: %w", cell.Key(), err))

@@ -160,6 +160,8 @@ type Outcome struct {
 	// Stranded counts clients that could not put an end to what they had open on the server: their connection was lost at the
 	// end of the cell, and there was no other. A prepared XA transaction outlives that, and keeps its locks.
 	Stranded int64 `json:"stranded,omitempty"`
+	// Trend is how the rate or, of an open loop, the queue ran; set by Writer.Append. Nil: there are too few points.
+	Trend *Trend `json:"trend,omitempty"`
 	// Schedule is of an open loop; nil: the loop was closed.
 	Schedule *Schedule `json:"schedule,omitempty"`
 	// Ledger says, by table, what the server acknowledged to the clients, warm-up and unfinished events included.

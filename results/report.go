@@ -542,6 +542,9 @@ func (t *Table) annotate(before []Note) {
 					notes.add(row, m)
 				}
 			}
+			for _, m := range checkRepeats(row.cells) {
+				notes.add(row, m)
+			}
 			base, other := byKey[row.Baseline], "the baseline"
 			if base == nil && t.Baseline == nil && row != s.Rows[0] {
 				base, other = s.Rows[0], "the first row"
@@ -549,7 +552,7 @@ func (t *Table) annotate(before []Note) {
 			if base == nil {
 				continue
 			}
-			for _, m := range checkAgainst(row.cells[0], base.cells[0], other) {
+			for _, m := range checkPair(row.cells, base.cells, other) {
 				notes.add(row, m)
 			}
 		}

@@ -75,9 +75,11 @@ type ServerStatus struct {
 	Seconds    []map[string]int64 `json:"-"` // kept in series/
 }
 
-// StatusSeries are the status variables that are kept for each second.
+// StatusSeries are the status variables that are kept for each second, where the server has them: MariaDB has rows_read and the
+// handler_… variables where MySQL has innodb_rows_….
 var StatusSeries = []string{
 	"questions", "com_commit", "com_rollback", "innodb_rows_read", "innodb_rows_inserted", "innodb_rows_updated", "innodb_rows_deleted",
+	"rows_read", "handler_write", "handler_update", "handler_delete",
 	"innodb_buffer_pool_read_requests", "innodb_buffer_pool_reads", "innodb_os_log_written", "innodb_os_log_fsyncs", "innodb_data_fsyncs",
 	"innodb_row_lock_waits", "innodb_row_lock_time", "created_tmp_tables", "created_tmp_disk_tables",
 }

@@ -100,10 +100,20 @@ func identity(row *results.Row, labels []string, notes []results.Note) []string 
 	return append(cells, results.ClientsText(row.Clients), string(row.Status), strconv.Itoa(row.Repeats), row.Baseline, strings.Join(codes, " "))
 }
 
-// metricsOf lists the metrics that the rows can have: those of loads on this machine where there are such.
+// metricsOf lists the metrics that the rows can have: those of loads on this machine where there are such, and those of watched machines,
+// servers and open loops that some row has.
 func metricsOf(rows []*results.Row) []results.Metric {
 	host := slices.ContainsFunc(rows, func(r *results.Row) bool { return r != nil && r.Load != "" })
-	return slices.DeleteFunc(results.Metrics(), func(m results.Metric) bool { return m.Host() && !host })
+	has := func(m results.Metric) bool {
+		return slices.ContainsFunc(rows, func(r *results.Row) bool {
+			if r == nil {
+				return false
+			}
+			_, ok := r.Values[m.Name]
+			return ok
+		})
+	}
+	return slices.DeleteFunc(results.Metrics(), func(m results.Metric) bool { return m.Host() && !host || m.Watched() && !has(m) })
 }
 
 func metricHead(metrics []results.Metric) []string {
