@@ -194,7 +194,6 @@ func (c *Comparison) join() {
 			if first := row.Sides[0]; n > 0 && first != nil {
 				partners++
 				side.Baseline, first.IsBaseline = first.Key, true
-				side.Changes = changes(first, side, nil) // rounds of different runs have no time in common
 			}
 		}
 		for n, side := range row.Sides {
@@ -203,6 +202,14 @@ func (c *Comparison) join() {
 			}
 		}
 	}
+	inParallel(len(c.Rows), func(i int) {
+		first := c.Rows[i].Sides[0]
+		for _, side := range c.Rows[i].Sides[1:] {
+			if first != nil && side != nil {
+				side.Changes = changes(first, side, nil) // rounds of different runs have no time in common
+			}
+		}
+	})
 	if partners == 0 && len(c.Rows) > 0 {
 		c.Warnings = append(c.Warnings, "the first run has no cell in common with the others: cells are joined by the names of their steps and their labels")
 	}

@@ -21,8 +21,8 @@ type Entry struct {
 	Elapsed   time.Duration // until the end or the last cell
 	Status    RunStatus
 	Rehearsal bool
-	Complete  int   // cells
-	Planned   int   // cells
+	Complete  int      // cells
+	Planned   int      // cells
 	Size      int64    // bytes
 	Pinned    []string // the names by which it is a baseline
 	Err       error    // why the run cannot be read; then the fields above may be empty

@@ -322,19 +322,22 @@ func (t *Table) compare(rows []*Row) {
 			candidates[key] = append(candidates[key], row)
 		}
 	}
+	bases := make([]*Row, len(rows))
 	found := false
-	for _, row := range rows {
-		base := findBaseline(candidates[otherLabels(row, t.Baseline)], row)
-		if base == nil {
-			continue
+	for i, row := range rows {
+		if base := findBaseline(candidates[otherLabels(row, t.Baseline)], row); base != nil {
+			bases[i], found = base, true
+			row.Baseline, base.IsBaseline = base.Key, true
 		}
-		found = true
-		row.Baseline, base.IsBaseline = base.Key, true
-		row.Changes = changes(base, row, pairRounds(base, row))
 	}
 	if !found {
 		t.Baseline = nil
 	}
+	inParallel(len(rows), func(i int) {
+		if base := bases[i]; base != nil {
+			rows[i].Changes = changes(base, rows[i], pairRounds(base, rows[i]))
+		}
+	})
 }
 
 // findBaseline chooses among the rows whose labels are the baseline's and, for the rest, this row's: on the same path or,
@@ -375,7 +378,7 @@ func otherLabels(row *Row, baseline map[string]string) string {
 
 // changes takes the difference of each metric: by pairs where there are enough of them.
 func changes(base, row *Row, pairs []cellPair) map[string]Change {
-	m := map[string]Change{}
+	m := make(map[string]Change, len(base.Values))
 	for _, metric := range metrics {
 		old, ok1 := base.Values[metric.Name]
 		new, ok2 := row.Values[metric.Name]

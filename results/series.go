@@ -1,10 +1,5 @@
 package results
 
-import (
-	"runtime"
-	"sync"
-)
-
 // mostSeries is for how many cells of a table the series are read: it is for each a file, and a table of more cells without
 // repeats is compared by its patterns, not by the intervals of its cells.
 const mostSeries = 500
@@ -21,20 +16,7 @@ func intervalsFromSeries(folder string, rows []*Row) {
 	if len(single) > mostSeries {
 		return
 	}
-	var readers sync.WaitGroup
-	next := make(chan *Row)
-	for range min(runtime.GOMAXPROCS(0), len(single)) {
-		readers.Go(func() {
-			for row := range next {
-				intervalFromSeries(folder, row)
-			}
-		})
-	}
-	for _, row := range single {
-		next <- row
-	}
-	close(next)
-	readers.Wait()
+	inParallel(len(single), func(i int) { intervalFromSeries(folder, single[i]) })
 }
 
 func intervalFromSeries(folder string, row *Row) {

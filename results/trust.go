@@ -92,7 +92,11 @@ func (t *trust) method() string {
 	const geometric = "Δ is the geometric mean of the ratios round by round, not of the medians"
 	switch t.byPairs {
 	case 0:
-		return fmt.Sprintf("Δ is between medians; ~ is not significant (Mann-Whitney U, %s ≥ %.2f)", p, alpha)
+		medians := "medians"
+		if t.between {
+			medians = "medians, of runs made at different times: whatever else changed in between is in it"
+		}
+		return fmt.Sprintf("Δ is between %s; ~ is not significant (Mann-Whitney U, %s ≥ %.2f)", medians, p, alpha)
 	case t.decidable:
 		return fmt.Sprintf("%s; ~ is not significant (paired t of their logarithms, %s ≥ %.2f)", geometric, p, alpha)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"benchplan/plan"
+	"benchplan/results"
 	"benchplan/steps"
 	"benchplan/steps/target"
 
@@ -64,6 +65,7 @@ func showPlan(t *terminal, p *plan.Plan, view *planView) error {
 	}
 	v := newTree(view)
 	p.Walk(v.visit)
+	v.root.prune()
 	if !view.all {
 		v.root.fold(v.root.lines() > fewLines)
 	}
@@ -89,6 +91,7 @@ type node struct {
 	text   string
 	kids   []*node
 	matrix bool // its kids are cells
+	axes   []results.Axis
 	more   int  // kids that are not shown
 	folded bool // its kids are not shown
 
@@ -117,7 +120,7 @@ func newTree(view *planView) *tree {
 func (v *tree) visit(visit plan.Visit) {
 	if visit.Cells > 0 { // a matrix, whose cells follow
 		over := v.holder(visit.Scope, visit.Step)
-		n := &node{text: matrixText(visit), matrix: true, times: over.times}
+		n := &node{text: matrixText(visit), matrix: true, axes: axesOf(visit), times: over.times}
 		over.kids = append(over.kids, n)
 		if v.cells[visit.Scope] == nil {
 			v.cells[visit.Scope] = map[*plan.Step]*node{}
@@ -135,6 +138,7 @@ func (v *tree) visit(visit plan.Visit) {
 	}
 	n := &node{text: nodeText(visit), times: visit.Times}
 	over.kids = append(over.kids, n)
+	over.addValues(visit.Scope)
 	if visit.Step.Group() {
 		v.groups[visit.Scope] = n
 		if visit.Step.HasTarget() {
@@ -185,6 +189,14 @@ func inFinally(s *plan.Scope) bool {
 	return false
 }
 
+// prune takes out matrices of which no cell was picked.
+func (n *node) prune() {
+	for _, kid := range n.kids {
+		kid.prune()
+	}
+	n.kids = slices.DeleteFunc(n.kids, func(kid *node) bool { return kid.matrix && len(kid.kids) == 0 })
+}
+
 // lines counts the lines below a node.
 func (n *node) lines() int {
 	count := 0
@@ -233,6 +245,9 @@ func (n *node) write(b *strings.Builder, stem string, columns int) {
 // line is the text of a node, with the least time of one of its runs where that is a sum.
 func (n *node) line() string {
 	text := n.text
+	if n.matrix {
+		text = strings.TrimSpace("matrix "+n.axesText()) + ": " + text
+	}
 	if n.parts > 1 {
 		text += ", at least " + plan.Duration(n.least/time.Duration(max(1, n.times))).String()
 	}
@@ -258,13 +273,9 @@ func writeWords(b *strings.Builder, first, next, text string, columns int) {
 	b.WriteString(first + text + "\n")
 }
 
-// matrixText announces the cells of a step: `matrix config (plain, twopc): 2 cells × 6 repeats, interleaved`.
+// matrixText counts the cells of a step: `2 cells × 6 repeats, interleaved`.
 func matrixText(visit plan.Visit) string {
-	text := "matrix: "
-	if axes := axesText(visit); axes != "" {
-		text = "matrix " + axes + ": "
-	}
-	text += plural(visit.Cells, "cell")
+	text := plural(visit.Cells, "cell")
 	if visit.Repeats > 1 {
 		text += fmt.Sprintf(" × %d repeats", visit.Repeats)
 	}
@@ -274,32 +285,40 @@ func matrixText(visit plan.Visit) string {
 	return text
 }
 
-// axesText names the axes of a matrix and their values, in the order in which they are first met.
-func axesText(visit plan.Visit) string {
+// axesOf names the axes of a matrix. Their values come with the cells, which are not visited in the order in which they may run.
+func axesOf(visit plan.Visit) []results.Axis {
 	cells, err := visit.Scope.Cells(visit.Step)
-	if err != nil {
-		return ""
+	if err != nil || len(cells) == 0 {
+		return nil
 	}
-	var names []string
-	values := map[string][]string{}
-	for _, cell := range cells {
-		for _, l := range cell.Labels {
-			if values[l.Name] == nil {
-				names = append(names, l.Name)
-			}
-			if !slices.Contains(values[l.Name], l.Value) {
-				values[l.Name] = append(values[l.Name], l.Value)
-			}
+	var axes []results.Axis
+	for _, l := range cells[0].Labels {
+		axes = append(axes, results.Axis{Name: l.Name})
+	}
+	return axes
+}
+
+// addValues adds those of a cell to the axes of its matrix.
+func (n *node) addValues(s *plan.Scope) {
+	for _, l := range s.Labels()[len(outerLabels(s)):] {
+		i := slices.IndexFunc(n.axes, func(a results.Axis) bool { return a.Name == l.Name })
+		if i >= 0 && !slices.Contains(n.axes[i].Values, l.Value) {
+			n.axes[i].Values = append(n.axes[i].Values, l.Value)
 		}
 	}
-	for i, name := range names {
-		list := values[name]
+}
+
+// axesText writes the axes of a matrix with their values: `config (plain, twopc) × mix (write, read)`.
+func (n *node) axesText() string {
+	var parts []string
+	for _, a := range n.axes {
+		list := a.Values
 		if len(list) > fewCells+1 {
 			list = append(slices.Clone(list[:fewCells-1]), "…", list[len(list)-1])
 		}
-		names[i] = name + " (" + strings.Join(list, ", ") + ")"
+		parts = append(parts, plainText(a.Name+" ("+strings.Join(list, ", ")+")"))
 	}
-	return strings.Join(names, " × ")
+	return strings.Join(parts, " × ")
 }
 
 // nodeText says what a cell of a step is, or does.

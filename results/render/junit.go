@@ -15,7 +15,7 @@ import (
 // JUnit writes a report as the JUnit XML that CI systems read. The run is a test suite, each repeat of a cell a test case: its
 // class is the plan and the steps, its name the labels, its time the measured time in seconds. A cell that is not complete is an
 // error, and so is, as the test case "run", a run that did not come to its end. Each expression of report.assert is a test
-// case, which fails where it does not hold; in a rehearsal it is skipped. Doubts about the figures fail nothing: they stand,
+// case, which fails where it does not hold, and each of Options.FailOn, which fails where it does; in a rehearsal they are skipped. Doubts about the figures fail nothing: they stand,
 // with the table, in the suite's output, and the medians of its columns among the properties.
 //
 // The cells are those of Options.Runs; without them it is an error. There is one document that both schemas in use
@@ -25,10 +25,15 @@ func JUnit(w io.Writer, r *results.Report, o Options) error {
 	if len(o.Runs) != 1 {
 		return errors.New("junit: the cells of the run are needed to tell which of them passed")
 	}
-	suite, err := runSuite(r.Run, o.Runs[0])
+	suite, err := runSuite(r, o.Runs[0])
 	if err != nil {
 		return err
 	}
+	verdicts, err := failOnCases(r.Run, o.FailOn, r.FailOn)
+	if err != nil {
+		return err
+	}
+	suite.Cases = append(suite.Cases, verdicts...)
 	for _, t := range r.Tables() {
 		for _, row := range t.Rows() {
 			suite.addMedians(row, t.Metrics)
@@ -43,14 +48,15 @@ func JUnit(w io.Writer, r *results.Report, o Options) error {
 }
 
 // JUnitCompare writes a comparison: a suite for each run, as JUnit does, and one for the comparison, in which each identity is a
-// test case: skipped where not all of the runs have it.
+// test case, skipped where not all of the runs have it, and each expression of Options.FailOn.
 func JUnitCompare(w io.Writer, c *results.Comparison, o Options) error {
 	if len(o.Runs) != len(c.Runs) {
 		return errors.New("junit: the cells of the runs are needed to tell which of them passed")
 	}
 	var suites []junitSuite
 	for n, head := range c.Runs {
-		suite, err := runSuite(head, o.Runs[n])
+		run := o.Runs[n]
+		suite, err := runSuite(results.NewReport(head.Name, run.Run, run.Cells, run.Warnings), run)
 		if err != nil {
 			return err
 		}
@@ -70,6 +76,11 @@ func JUnitCompare(w io.Writer, c *results.Comparison, o Options) error {
 	for i := range c.Rows {
 		suite.Cases = append(suite.Cases, compareCase(c, &c.Rows[i]))
 	}
+	verdicts, err := failOnCases(c.Runs[len(c.Runs)-1], o.FailOn, c.FailOn)
+	if err != nil {
+		return err
+	}
+	suite.Cases = append(suite.Cases, verdicts...)
 	var text bytes.Buffer
 	if err := TableCompare(&text, c, Options{Width: junitWidth}); err != nil {
 		return err
@@ -188,14 +199,16 @@ func (s *junitSuite) addMedians(row *results.Row, metrics []string) {
 }
 
 // runSuite makes the suite of a run: the run as a whole, its cells, and what its plan asserts.
-func runSuite(h results.Head, run results.Recorded) (junitSuite, error) {
+func runSuite(r *results.Report, run results.Recorded) (junitSuite, error) {
+	h := r.Run
 	s := newSuite(h.Name, h)
 	s.property("status", string(h.Status))
 	s.Cases = append(s.Cases, wholeCase(h))
+	again := repeated(run.Cells)
 	for i := range run.Cells {
-		s.Cases = append(s.Cases, cellCase(h, run.Cells, i))
+		s.Cases = append(s.Cases, cellCase(h, &run.Cells[i], again))
 	}
-	asserts, err := assertCases(h, run)
+	asserts, err := assertCases(r, run)
 	if err != nil {
 		return s, err
 	}
@@ -223,10 +236,9 @@ func wholeCase(h results.Head) junitCase {
 	return c
 }
 
-func cellCase(h results.Head, cells []results.Cell, i int) junitCase {
-	cell := &cells[i]
+func cellCase(h results.Head, cell *results.Cell, again map[string]bool) junitCase {
 	c := junitCase{Name: labelNames(cell.Labels, cell.Workload), Class: className(h.Plan, cell.Path), Time: junitTime(cell.Outcome.Elapsed)}
-	if repeated(cells, cell) {
+	if again[cell.Key()] {
 		c.Name += fmt.Sprintf(" #%d", cell.Repeat)
 	}
 	if cell.Status == results.Complete {
@@ -239,36 +251,65 @@ func cellCase(h results.Head, cells []results.Cell, i int) junitCase {
 	return c
 }
 
-// repeated tells whether a cell was, or is, executed more than once.
-func repeated(cells []results.Cell, cell *results.Cell) bool {
-	return cell.Repeat > 1 || slices.ContainsFunc(cells, func(c results.Cell) bool { return c.Repeat > 1 && c.Key() == cell.Key() })
+// repeated gives the keys of the cells that were executed more than once.
+func repeated(cells []results.Cell) map[string]bool {
+	again := map[string]bool{}
+	for i := range cells {
+		if cells[i].Repeat > 1 {
+			again[cells[i].Key()] = true
+		}
+	}
+	return again
 }
 
 // assertCases makes a test case of each expression of report.assert.
-func assertCases(h results.Head, run results.Recorded) ([]junitCase, error) {
+func assertCases(r *results.Report, run results.Recorded) ([]junitCase, error) {
 	var cases []junitCase
 	for _, source := range run.Run.Report.Assert {
-		c := junitCase{Name: oneLine(source), Class: className(h.Plan, []string{"report.assert"}), Time: junitTime(0)}
-		failures, err := results.Assert(run.Cells, []string{source})
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("junit: report.assert of %s: %w", h.Name, err)
-		case h.Rehearsal:
-			c.Skipped = &junitSkipped{"a rehearsal: its figures say nothing about the real target"}
-		case len(run.Cells) == 0:
+		failures, err := r.Assert([]string{source})
+		if err != nil {
+			return nil, fmt.Errorf("junit: report.assert of %s: %w", r.Run.Name, err)
+		}
+		c := verdictCase(r.Run, "report.assert", source, failures)
+		if len(run.Cells) == 0 && c.Skipped == nil {
 			c.Failure = &junitProblem{Type: "report.assert", Message: "no cell was measured, so nothing holds"}
-		case len(failures) > 0:
-			c.Failure = &junitProblem{Type: "report.assert", Message: oneLine(failures[0].String())}
-			if len(failures) > 1 {
-				c.Failure.Message += fmt.Sprintf(", and %d more", len(failures)-1)
-			}
-			for _, f := range failures {
-				c.Failure.Text += xmlText(f.String()) + "\n"
-			}
 		}
 		cases = append(cases, c)
 	}
 	return cases, nil
+}
+
+// failOnCases makes a test case of each expression that results are judged by.
+func failOnCases(h results.Head, sources []string, failOn func([]string) ([]results.AssertFailure, []string, error)) ([]junitCase, error) {
+	var cases []junitCase
+	for _, source := range sources {
+		failures, _, err := failOn([]string{source})
+		if err != nil {
+			return nil, fmt.Errorf("junit: --fail-on: %w", err)
+		}
+		cases = append(cases, verdictCase(h, "fail-on", source, failures))
+	}
+	return cases, nil
+}
+
+// verdictCase is the test case of an expression, with the sentences why it failed.
+func verdictCase(h results.Head, from, source string, failures []results.AssertFailure) junitCase {
+	c := junitCase{Name: oneLine(source), Class: className(h.Plan, []string{from}), Time: junitTime(0)}
+	switch {
+	case h.Rehearsal:
+		c.Skipped = &junitSkipped{"a rehearsal: its figures say nothing about the real target"}
+	case len(failures) > 0:
+		c.Failure = &junitProblem{Type: from, Message: oneLine(failures[0].String())}
+		if len(failures) > 1 {
+			c.Failure.Message += fmt.Sprintf(", and %d more", len(failures)-1)
+		}
+		sentences := make([]string, len(failures))
+		for i, f := range failures {
+			sentences[i] = f.String()
+		}
+		c.Failure.Text = xmlText(strings.Join(sentences, "\n")) + "\n"
+	}
+	return c
 }
 
 // compareCase is an identity in all of the runs.

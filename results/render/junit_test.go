@@ -206,6 +206,19 @@ func TestJUnitOfComparison(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("%q, want %q", names, want)
 	}
+	b.Reset()
+	if err := JUnitCompare(&b, c, Options{Runs: runs, FailOn: []string{"change.tps < -0.02 && significant.tps", "change.tps > 9"}}); err != nil {
+		t.Fatal(err)
+	}
+	checkJUnit(t, b.Bytes())
+	document = junitSuites{}
+	if err := xml.Unmarshal(b.Bytes(), &document); err != nil {
+		t.Fatal(err)
+	}
+	judged := document.Suites[2]
+	if got := judged.problems(); judged.Tests != 12 || judged.Failures != 1 || got[len(got)-1] != "failure change.tps < -0.02 && significant.tps" {
+		t.Errorf("%d tests, %q", judged.Tests, got)
+	}
 	if err := JUnitCompare(io.Discard, c, Options{}); err == nil {
 		t.Error("runs without their cells passed")
 	}
