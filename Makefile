@@ -8,7 +8,7 @@ BIN   := bin/benchplan
 RACE  := $(shell command -v gcc cc >/dev/null 2>&1 && echo -race)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all build demo test lint fuzz clean
+.PHONY: all build demo test lint fuzz aa clean
 
 all: build
 
@@ -34,6 +34,12 @@ fuzz:
 	@for target in $$($(GO) test ./plan -list '^Fuzz' | grep '^Fuzz'); do \
 		$(GO) test ./plan -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
 	done
+
+# The same scenario against itself on the real server, AATRIALS times at twelve seconds each: how often it is taken for another one.
+AATRIALS ?= 40
+aa:
+	@server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" \
+	$(GO) test -tags aa -timeout 2h ./cmd/benchplan -run '^TestFalseAlarmsOnServer$$' -count 1 -v -aa.trials $(AATRIALS)
 
 clean:
 	rm -rf bin

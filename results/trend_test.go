@@ -19,7 +19,7 @@ func seriesOf(n int, second func(i int) Second) []Second {
 }
 
 // noise is a stationary autoregression of first order about 0; phi 0 is white noise.
-func noise(r *rand.Rand, n int, phi, deviation float64) []float64 {
+func noiseOf(r *rand.Rand, n int, phi, deviation float64) []float64 {
 	out := make([]float64, n)
 	at := r.NormFloat64() * deviation
 	for i := range out {
@@ -56,7 +56,7 @@ func TestTrendOfSimulatedRates(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(tt.points), 7))
 		marked := 0
 		for range runs {
-			x := noise(r, tt.points, tt.phi, tt.deviation)
+			x := noiseOf(r, tt.points, tt.phi, tt.deviation)
 			c := cellAt(1)
 			c.Outcome.Series = seriesOf(tt.points, func(i int) Second {
 				return Second{Events: int64(10_000 * (1 + x[i] + tt.drift*(float64(i)/float64(tt.points)-0.5)))}
