@@ -8,7 +8,7 @@ BIN   := bin/benchplan
 RACE  := $(shell command -v gcc cc >/dev/null 2>&1 && echo -race)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all build demo test lint fuzz aa clean
+.PHONY: all build demo test lint fuzz aa browser clean
 
 all: build
 
@@ -26,6 +26,7 @@ lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
+	$(GO) vet -tags aa,browser ./cmd/benchplan ./results/render
 	$(GO) run $(STATICCHECK) ./...
 
 # Each fuzz target of the plan reader for FUZZTIME.
@@ -40,6 +41,10 @@ AATRIALS ?= 40
 aa:
 	@server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" \
 	$(GO) test -tags aa -timeout 2h ./cmd/benchplan -run '^TestFalseAlarmsOnServer$$' -count 1 -v -aa.trials $(AATRIALS)
+
+# The HTML report in headless Chromium (which has to be installed): three widths, both colour schemes, keyboard, paper, nothing fetched.
+browser:
+	$(GO) test -tags browser -run TestPage -count 1 ./results/render
 
 clean:
 	rm -rf bin

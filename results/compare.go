@@ -466,6 +466,8 @@ func cellAttributes(c *Cell) map[string]string {
 		"wanted events":   strconv.FormatInt(c.Wanted.Events, 10),
 		"warmup":          c.Wanted.Warmup.String(),
 		"rate":            strconv.FormatFloat(c.Wanted.Rate, 'g', -1, 64),
+		"rate at the end": strconv.FormatFloat(c.Wanted.RateTo, 'g', -1, 64),
+		"arrivals":        c.Wanted.Arrivals,
 		"stopped by":      string(c.Outcome.Stopped),
 		"tables schema":   c.Tables.Schema,
 		"tables count":    strconv.Itoa(c.Tables.Count),
@@ -477,6 +479,11 @@ func cellAttributes(c *Cell) map[string]string {
 		a["files count"] = strconv.Itoa(c.Files.Count)
 		a["files total size"] = strconv.FormatInt(int64(c.Files.TotalSize), 10)
 		a["files dir"] = c.Files.Dir
+	}
+	if more, ok := c.Tables.More.(map[string]any); ok {
+		for name, v := range more {
+			a["tables "+name] = fmt.Sprint(v)
+		}
 	}
 	maps.Copy(a, c.Attributes) // what the plan set on the server, the order of its cells
 	for name, v := range c.Options {

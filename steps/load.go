@@ -80,6 +80,9 @@ func (c *Call) serverLoad(ctx context.Context, spec *runSpec, definition engine.
 // attributes.
 func (c *Call) describeServer(cell *results.Cell, conn *connection, t *plan.Target, data *plan.Tables) {
 	cell.Tables = *data
+	if data.More != nil {
+		cell.Tables.More = plan.Settings(data.More)
+	}
 	cell.RowsAtStart = c.run.expected.rows(conn, t.Database, tables.Names(workloads.Schemas()[data.Schema], *data))
 	cell.Target, cell.ServerVersion = conn.endpoint(t.Database), conn.server.Version
 	maps.Copy(cell.Attributes, conn.settings)

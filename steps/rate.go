@@ -48,10 +48,14 @@ func (r *rate) schedule() *engine.Rate {
 	return &s
 }
 
-// leastTime is how long an order takes at the least: its warm-up and its duration, or how long its events are in coming.
+// leastTime is how long an order takes at the least: its warm-up and its duration, or how long its events are in coming. Of a closed loop
+// with events the duration is what it takes at the most.
 func leastTime(o engine.Order) time.Duration {
 	measured := o.Duration.D()
-	if r := o.Rate; r != nil && r.To == 0 && o.Events > 0 {
+	switch r := o.Rate; {
+	case o.Events > 0 && r == nil:
+		measured = 0
+	case o.Events > 0 && r.To == 0:
 		if due := float64(o.Events) / r.From * float64(time.Second); measured == 0 || due < float64(measured) {
 			measured = time.Duration(min(due, math.MaxInt64/2))
 		}

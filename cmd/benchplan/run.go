@@ -105,7 +105,7 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	defer writer.Close()
 	run, seed := f.record(p)
 	progress := newProgress(t, f.quiet, f.live, mask)
-	ctx, stop := interruptible(progress.interrupted)
+	ctx, stop := interruptible(progress.interrupted, progress.close)
 	defer stop()
 	config := steps.Config{
 		Plan: p, Kinds: steps.Kinds(), Writer: writer, Run: run, Observer: progress, Mask: mask, Seed: seed,
@@ -170,8 +170,9 @@ func (f *runFlags) record(p *plan.Plan) (*results.Run, int64) {
 	}, seed
 }
 
-// interruptible gives a context that the first SIGINT, SIGTERM or SIGHUP ends; the second ends the program at once.
-func interruptible(interrupted func()) (context.Context, func()) {
+// interruptible gives a context that the first SIGINT, SIGTERM or SIGHUP ends; the second ends the program at once. Of the
+// first interrupted is told, of the second abandoned.
+func interruptible(interrupted, abandoned func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -181,6 +182,7 @@ func interruptible(interrupted func()) (context.Context, func()) {
 			select {
 			case <-signals:
 				if n > 0 {
+					abandoned()
 					os.Exit(exitInterrupted)
 				}
 				interrupted()
@@ -222,7 +224,9 @@ func conclude(t *terminal, f *runFlags, p printer, run *results.Run, folder stri
 		failed = errors.Join(failed, err)
 	}
 	shown := *run
-	shown.Errors = nil // they follow on standard error
+	if f.format == "table" {
+		shown.Errors = nil // they follow on standard error
+	}
 	r := results.Recorded{Name: results.RunName(folder), Folder: folder, Run: &shown, Cells: cells, Warnings: warnings}
 	var printed judged
 	if len(cells) > 0 {

@@ -45,7 +45,8 @@ func conclusions(t *results.Table) []string {
 	return lines
 }
 
-// factors compares a row with its baseline, metric by metric.
+// factors compares a row with its baseline, metric by metric; what machines and servers did meanwhile explains the figures and is not in
+// the sentence.
 func factors(t *results.Table, r, base *results.Row) []string {
 	names := slices.Clone(t.Changes)
 	if slices.Contains(t.Metrics, "errors") && !slices.Contains(names, "errors") {
@@ -56,7 +57,7 @@ func factors(t *results.Table, r, base *results.Row) []string {
 		value, ok1 := r.Values[name]
 		against, ok2 := base.Values[name]
 		m, known := results.MetricByName(name)
-		if !ok1 || !ok2 || !known || value.Center <= 0 || against.Center <= 0 {
+		if !ok1 || !ok2 || !known || m.Watched() || value.Center <= 0 || against.Center <= 0 {
 			continue
 		}
 		if c, ok := r.Changes[name]; ok && c.Tested && c.Decidable && !c.Significant {

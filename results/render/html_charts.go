@@ -478,7 +478,7 @@ func distribution(h *hdrhistogram.Histogram, tail figures) figures {
 	values := h.ValueAtPercentiles(percentiles)
 	out := make(figures, len(percentiles))
 	for i, p := range percentiles {
-		out[i] = float64(values[p]) / 1e6
+		out[i] = results.Milliseconds(values[p])
 	}
 	return out
 }
