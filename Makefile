@@ -1,5 +1,5 @@
 # The two commands that matter: `make demo` runs the quickstart on a private server, `make test` passes all tests.
-# Both bring the database server by Debian package where none is installed, and say so.
+# Both bring the database server by Debian package where none is installed, and say so; the tests bring an sshd likewise.
 
 SHELL := /bin/bash
 GO    ?= go
@@ -8,7 +8,7 @@ BIN   := bin/benchplan
 RACE  := $(shell command -v gcc cc >/dev/null 2>&1 && echo -race)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all build demo test lint fuzz clean
+.PHONY: all build demo test lint fuzz aa browser clean
 
 all: build
 
@@ -19,12 +19,14 @@ demo: build
 	@server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" $(BIN) run plans/quickstart.yaml
 
 test:
-	@.ci/sysbench; server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" $(GO) test $(RACE) -timeout 15m ./...
+	@.ci/sysbench; server=$$(.ci/server) && sshd=$$(.ci/sshd) && \
+	BENCHPLAN_SERVER="$$server" BENCHPLAN_SSHD="$$sshd" $(GO) test $(RACE) -timeout 15m ./...
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
+	$(GO) vet -tags aa,browser ./cmd/benchplan ./results/render
 	$(GO) run $(STATICCHECK) ./...
 
 # Each fuzz target of the plan reader for FUZZTIME.
@@ -33,6 +35,16 @@ fuzz:
 	@for target in $$($(GO) test ./plan -list '^Fuzz' | grep '^Fuzz'); do \
 		$(GO) test ./plan -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
 	done
+
+# The same scenario against itself on the real server, AATRIALS times at twelve seconds each: how often it is taken for another one.
+AATRIALS ?= 40
+aa:
+	@server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" \
+	$(GO) test -tags aa -timeout 2h ./cmd/benchplan -run '^TestFalseAlarmsOnServer$$' -count 1 -v -aa.trials $(AATRIALS)
+
+# The HTML report in headless Chromium (which has to be installed): three widths, both colour schemes, keyboard, paper, nothing fetched.
+browser:
+	$(GO) test -tags browser -run TestPage -count 1 ./results/render
 
 clean:
 	rm -rf bin

@@ -99,12 +99,9 @@ func convert(n *node, v reflect.Value, o Option) error {
 		}
 		return err
 	case reflect.Float32, reflect.Float64:
-		f, err := strconv.ParseFloat(strings.ReplaceAll(n.text, "_", ""), 64)
-		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("%q is not a number", n.text)
-		}
+		f, err := ParseNumber(n.text)
 		v.SetFloat(f)
-		return nil
+		return err
 	}
 	return fmt.Errorf("%q cannot stand here", n.text)
 }

@@ -37,11 +37,12 @@ func lay(outer, inner *node, s *Scope, layer int) *node {
 	return out
 }
 
-// displaced tells whether an outer field makes no sense beside the inner ones: another way to the server, or an option of another schema.
+// displaced tells whether an outer field makes no sense beside the inner ones: another way to the server, the monitor of another
+// server's machine, or an option of another schema.
 func displaced(f *field, outer, inner *node, layer int) bool {
 	switch layer {
 	case targetLayer:
-		return slices.Contains(ways, f.key) && slices.ContainsFunc(inner.fields, func(i *field) bool { return slices.Contains(ways, i.key) })
+		return (slices.Contains(ways, f.key) || f.key == "monitor") && slices.ContainsFunc(inner.fields, func(i *field) bool { return slices.Contains(ways, i.key) })
 	case tablesLayer:
 		before, now := outer.get("schema"), inner.get("schema")
 		return before != nil && now != nil && before.text != now.text && optionOf(Describe(&Tables{}), f.key) == nil
@@ -101,11 +102,43 @@ func checkTarget(n *node, t *Target, d *decoder) {
 	if len(set) > 1 {
 		d.report(n.field(set[1]).pos, "a target has one of address, socket and local; this one has %s", strings.Join(set, " and "))
 	}
+	checkMonitor(n, t, d)
 	if scheme, _, found := strings.Cut(t.Address, "://"); found {
 		d.report(n.get("address").pos, "an address is host:port, without %q", scheme+"://")
 	} else if _, port, err := net.SplitHostPort(t.Address); err == nil {
 		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
 			d.report(n.get("address").pos, "%q is no port: it is a number from 1 to 65535", port)
 		}
+	}
+}
+
+// checkMonitor says what of a monitor does not go together, or not with the target. What only the run tells is left to it.
+func checkMonitor(target *node, t *Target, d *decoder) {
+	n, m := target.get("monitor"), t.Monitor
+	if m == nil {
+		return
+	}
+	if m.Where != MonitorSSH {
+		for _, f := range n.fields {
+			if f.key != "where" && f.value.kind != nullNode {
+				d.report(f.pos, "monitor: %s is an option of ssh, and this monitor is %s; leave it out, or write where: ssh", f.key, m.Where)
+			}
+		}
+		return
+	}
+	host := m.Address
+	if name, port, err := net.SplitHostPort(m.Address); err == nil {
+		host = name
+		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
+			d.report(positionOf("address", n, n.pos), "monitor: %q is no port: it is a number from 1 to 65535", port)
+		}
+	}
+	computed := func(in *node, key string) bool { v := in.get(key); return v != nil && v.template != nil }
+	switch {
+	case computed(n, "where"):
+	case t.Private() && !computed(target, "address") && !computed(target, "socket"):
+		d.report(n.pos, "a private server runs on this machine: its monitor is local or none")
+	case host == "" && t.Socket != "" && !computed(n, "address"):
+		d.report(n.pos, "monitor: ssh needs an address here; but the server of a socket is on this machine as a rule: write monitor: local")
 	}
 }

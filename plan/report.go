@@ -4,10 +4,10 @@ import "slices"
 
 // Report says how a run's cells are compared.
 type Report struct {
-	Baseline map[string]string `key:"baseline" json:"baseline,omitempty" doc:"the label values that the others are compared with, for example {config: plain}"`
-	Pivot    string            `key:"pivot" json:"pivot,omitempty" doc:"the label by which the table is divided"`
+	Baseline map[string]string `key:"baseline" json:"baseline,omitempty" doc:"the label values that the others are compared with, for example {config: plain}; left out: the first value of the first label that varies"`
+	Pivot    string            `key:"pivot" json:"pivot,omitempty" doc:"the label by which the table is divided, a section for each of its values in the order declared"`
 	Metrics  []string          `key:"metrics" single:"true" json:"metrics,omitempty" doc:"the metrics to print, in this order"`
-	Assert   []string          `key:"assert" single:"true" json:"assert,omitempty" doc:"what has to hold for every cell, for example errors == 0; otherwise the exit status is 3"`
+	Assert   []string          `key:"assert" single:"true" json:"assert,omitempty" doc:"what has to hold for every cell, for example errors == 0, or for every difference to the baseline, for example change.tps > -0.05 || !significant.tps; otherwise the exit status is 3"`
 }
 
 // compared checks the names that report uses against what the cells have.

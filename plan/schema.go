@@ -254,7 +254,7 @@ var notations = map[string]string{
 	"count":        `^\s*\+?[0-9]+(_[0-9]+)*(\.[0-9]+)?([eE]\+?[0-9]+)?[kKMGT]?\s*$`,
 	"size":         `^\s*\+?[0-9]+(_[0-9]+)*(\.[0-9]+)?([eE]\+?[0-9]+)?([kKmMgGtT](i?[bB])?|[bB])?\s*$`,
 	"duration":     `^\s*\+?(0|([0-9]*\.?[0-9]+(ns|us|µs|μs|ms|s|m|h))+)\s*$`,
-	"number":       `^\s*[-+]?[0-9][0-9_]*(\.[0-9]*)?([eE][-+]?[0-9]+)?\s*$`,
+	"number":       `^\s*[-+]?[0-9][0-9_]*(\.[0-9]*)?([eE][-+]?[0-9]+)?[kKMGT]?\s*$`,
 }
 
 // value is the schema of one option: its type in every notation, or an expression.

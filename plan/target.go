@@ -18,7 +18,9 @@ type Target struct {
 
 	PSMode string `key:"ps_mode" json:"ps_mode,omitempty" enum:"auto|disable" doc:"how loads send their statements, where a run does not say: auto: prepared; disable: as text, for systems that prepare none; left out, each workload's own"`
 
-	Monitor *Monitor `key:"monitor" json:"monitor,omitempty" doc:"how the server's machine is watched: local where it is this one, or over ssh; left out: a private server's and that of a socket locally, others not"`
+	CheckLimits bool `key:"check_limits" json:"check_limits" default:"on" doc:"hold what loads need against max_connections, max_prepared_stmt_count and the like before they begin; off for a proxy that shares few connections to its servers among many clients"`
+
+	Monitor *Monitor `key:"monitor" json:"monitor,omitempty" doc:"how the server's machine is watched: local where it is this one, none, or a mapping for ssh; left out: a private server's and that of a socket locally, others not; one of an outer group does not hold for another server"`
 
 	Local *Local `key:"local" json:"local,omitempty" doc:"set up the private local server"`
 }
@@ -36,16 +38,35 @@ type TLS struct {
 	SkipVerify bool   `key:"skip_verify" json:"skip_verify,omitempty" default:"off" doc:"do not verify the server's certificate: anybody between can read along"`
 }
 
+// Where a monitor reads its figures.
+const (
+	MonitorLocal = "local"
+	MonitorSSH   = "ssh"
+	MonitorNone  = "none"
+)
+
 // Monitor says how the figures of the server's machine (CPU, disk, memory, network) are read.
 type Monitor struct {
 	Where string `key:"where" json:"where" short:"true" default:"ssh" enum:"local|ssh|none" doc:"local: it is this machine; ssh: another one; none: not at all"`
-	// What follows is of ssh.
+	// What follows is of ssh. Files are sought from the plan's folder; ~ is the home of who runs benchplan.
 	Address    string `key:"address" json:"address,omitempty" doc:"host:port of its ssh server; the host is the target's and the port 22 where they are left out"`
 	User       string `key:"user" json:"user,omitempty" doc:"account; left out, the one that runs benchplan"`
 	Key        string `key:"key" json:"key,omitempty" doc:"file of the private key; left out, the agent's keys, then those of ~/.ssh"`
 	Passphrase Text   `key:"passphrase" json:"passphrase,omitzero" onlysecret:"true" doc:"of the key, as ${{ secrets.NAME }}"`
 	Password   Text   `key:"password" json:"password,omitzero" onlysecret:"true" doc:"of the account, as ${{ secrets.NAME }}"`
-	KnownHosts string `key:"known_hosts" json:"known_hosts,omitempty" default:"~/.ssh/known_hosts" doc:"file of the host keys to trust"`
+	KnownHosts string `key:"known_hosts" json:"known_hosts,omitempty" doc:"file of the host keys to trust; left out, ~/.ssh/known_hosts and /etc/ssh/ssh_known_hosts; an unknown host is refused, with the line to add"`
+}
+
+// Watched tells where the figures of the target's machine are read: what its monitor says, else locally where the server is on this
+// machine for certain.
+func (t *Target) Watched() string {
+	switch {
+	case t.Monitor != nil:
+		return t.Monitor.Where
+	case t.Private() || t.Socket != "":
+		return MonitorLocal
+	}
+	return MonitorNone
 }
 
 // Local sets up the private local server.

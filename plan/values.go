@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -70,11 +71,27 @@ type Count int64
 
 // ParseCount reads a whole number, also as 1e6, with an optional decimal suffix (k, M, G, T) and underscores between digits.
 func ParseCount(s string) (Count, error) {
-	n, err := parseScaled(s, map[byte]int64{'k': 1e3, 'K': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12})
+	n, err := parseScaled(s, decimalSuffixes)
 	if err != nil {
 		return 0, fmt.Errorf("%q %w: write it as 10000, 1_000, 10k or 1M", s, err)
 	}
 	return Count(n), nil
+}
+
+// decimalSuffixes are those of counts and of numbers.
+var decimalSuffixes = map[byte]int64{'k': 1e3, 'K': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12}
+
+// ParseNumber reads a number, which may have a fraction and a sign, with the suffixes and underscores of a count: 0.5, 1.5k.
+func ParseNumber(s string) (float64, error) {
+	t, scale := strings.TrimSpace(s), 1.0
+	if n := len(t); n > 1 && decimalSuffixes[t[n-1]] != 0 {
+		scale, t = float64(decimalSuffixes[t[n-1]]), t[:n-1]
+	}
+	f, err := strconv.ParseFloat(strings.ReplaceAll(t, "_", ""), 64)
+	if f *= scale; err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0, fmt.Errorf("%q is not a number", s)
+	}
+	return f, nil
 }
 
 // Size is a number of bytes, at least 0; a plan may write it with binary suffixes: 8k is 8192, 3G is 3·2³⁰.

@@ -92,6 +92,9 @@ type Cell struct {
 	SeriesFile    string `json:"series_file,omitempty"`    // within the run folder; set by Writer.Append
 }
 
+// open tells whether the cell's load was an open loop, in which events are due by a schedule.
+func (c *Cell) open() bool { return c.Wanted.Rate > 0 || c.Outcome.Schedule != nil }
+
 // Key is the identity as one text: the same for the repeats of a cell and for the cell of another run with the same
 // names and labels, in whatever order the labels were written.
 func (c *Cell) Key() string { return Key(c.Path, c.Labels) }

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,10 +29,14 @@ type Comparison struct {
 	Runs        []Head       `json:"runs"`
 	Axes        []Axis       `json:"axes"`
 	Constant    []Label      `json:"labels,omitempty"`
-	Metrics     []string     `json:"metrics"` // the columns of a table; the rows have all
+	Metrics     []string     `json:"metrics"`           // the columns of a table; the rows have all
+	Pivot       string       `json:"pivot,omitempty"`   // the label by whose values a table is divided
+	Correct     Correction   `json:"correct,omitempty"` // what is done about many differences being tested; empty: nothing
 	Rows        []CompareRow `json:"rows"`
-	Missing     [][]string   `json:"missing"`               // for each run the names of the cells that only others have
-	Differences []Dissimilar `json:"differences,omitempty"` // between the runs, besides their figures
+	Means       [][]GeoMean  `json:"geometric_means,omitempty"` // for each kind of load, in the order of the tables, those of each later run with two cells or more that were compared
+	Missing     [][]string   `json:"missing"`                   // for each run the names of the cells that only others have
+	Differences []Dissimilar `json:"differences,omitempty"`     // between the runs, besides their figures
+	PlanDiffs   []PlanDiff   `json:"plan_diffs,omitempty"`      // of the runs whose plan's text is not that of the first
 	Notes       []Note       `json:"notes,omitempty"`
 	Warnings    []string     `json:"warnings,omitempty"`
 
@@ -45,7 +50,10 @@ type CompareTable struct {
 	Load        string // the kind: see Cell
 	Axes        []Axis
 	Metrics     []string
+	Changes     []string // the metrics whose differences are shown
+	Pivot       string   // the label by whose values the rows are in sections; empty: there is one
 	Rows        []CompareRow
+	Means       []GeoMean
 	StepsDiffer bool
 }
 
@@ -70,11 +78,16 @@ type Dissimilar struct {
 func (r *CompareRow) Label(name string) (string, bool) { return labelValue(r.Labels, name) }
 
 // Compare joins runs by the identity of their cells. It takes at least two.
-func Compare(runs []Recorded) (*Comparison, error) {
+func Compare(runs []Recorded) (*Comparison, error) { return CompareOf(runs, Options{}) }
+
+// CompareOf is Compare with options over what the first run's plan says. Names in the options that nothing has are left out:
+// see Options.Check. The baseline of the options is that of a report: here it is the first run.
+func CompareOf(runs []Recorded, o Options) (*Comparison, error) {
 	if len(runs) < 2 {
 		return nil, errors.New("a comparison takes at least two runs")
 	}
-	c := &Comparison{Version: 1, Kind: "comparison", Missing: make([][]string, len(runs)), wanted: runs[0].Run.Report.Metrics}
+	wanted := o.over(runs[0].Run.Report)
+	c := &Comparison{Version: 1, Kind: "comparison", Correct: o.Correct, Missing: make([][]string, len(runs)), wanted: wanted.Metrics}
 	var all []*Row
 	at := map[string]int{}
 	for i, run := range runs {
@@ -82,7 +95,10 @@ func Compare(runs []Recorded) (*Comparison, error) {
 		for _, w := range run.Warnings {
 			c.Warnings = append(c.Warnings, run.Name+": "+w)
 		}
-		for _, row := range groupRows(run.Cells) {
+		rows := groupRows(run.Cells)
+		declaredOrder(run.Run, rows)
+		intervalsFromSeries(run.Folder, rows)
+		for _, row := range rows {
 			all = append(all, row)
 			n, seen := at[row.Key]
 			if !seen {
@@ -95,6 +111,7 @@ func Compare(runs []Recorded) (*Comparison, error) {
 	}
 	c.Axes, c.Constant = axes(all)
 	c.StepsDiffer = nameRows(all, c.Axes)
+	c.pivot(wanted.Pivot)
 	c.join()
 	for _, kind := range byLoad(all) {
 		for _, name := range compareMetrics(kind, c.wanted) {
@@ -104,8 +121,64 @@ func Compare(runs []Recorded) (*Comparison, error) {
 		}
 	}
 	c.Differences = append(runDifferences(runs), cellDifferences(c.Rows)...)
+	c.PlanDiffs = planDiffs(runs)
+	c.judge()
 	c.annotate(all)
 	return c, nil
+}
+
+// pivot puts the rows in the order of the values of a label, those without it last.
+func (c *Comparison) pivot(name string) {
+	i := slices.IndexFunc(c.Axes, func(a Axis) bool { return a.Name == name })
+	if i < 0 {
+		return
+	}
+	c.Pivot = name
+	place := func(r CompareRow) int {
+		v, ok := r.Label(name)
+		if !ok {
+			return len(c.Axes[i].Values)
+		}
+		return slices.Index(c.Axes[i].Values, v)
+	}
+	slices.SortStableFunc(c.Rows, func(a, b CompareRow) int { return cmp.Compare(place(a), place(b)) })
+}
+
+// judge corrects the differences of each table for their number and takes their means.
+func (c *Comparison) judge() {
+	for _, t := range c.Tables() {
+		var sides []*Row
+		for _, row := range t.Rows {
+			sides = append(sides, row.present()...)
+		}
+		correct(sides, t.Changes, c.Correct)
+		means := []GeoMean{}
+		for n := 1; n < len(c.Runs); n++ {
+			var rows []*Row
+			for _, row := range t.Rows {
+				if first, side := row.Sides[0], row.Sides[n]; first != nil && side != nil && first.Status == Complete && side.Status == Complete {
+					rows = append(rows, side)
+				}
+			}
+			if m := meanRatios(rows, t.Changes); len(m) > 0 {
+				means = append(means, GeoMean{Name: c.Runs[n].Name, Metrics: m})
+			}
+		}
+		c.Means = append(c.Means, means)
+	}
+}
+
+// compared leaves out the metrics of which a difference is no merit, and counts of what should not be there.
+func compared(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		m, _ := MetricByName(name)
+		return m.Better == Neither || name == "errors" || name == "restarts" || name == "reconnects"
+	})
+}
+
+// present gives the sides that there are.
+func (r *CompareRow) present() []*Row {
+	return slices.DeleteFunc(slices.Clone(r.Sides), func(s *Row) bool { return s == nil })
 }
 
 // join takes the differences to the first run and lists what has no partner.
@@ -121,7 +194,6 @@ func (c *Comparison) join() {
 			if first := row.Sides[0]; n > 0 && first != nil {
 				partners++
 				side.Baseline, first.IsBaseline = first.Key, true
-				side.Changes = changes(first, side)
 			}
 		}
 		for n, side := range row.Sides {
@@ -130,6 +202,14 @@ func (c *Comparison) join() {
 			}
 		}
 	}
+	inParallel(len(c.Rows), func(i int) {
+		first := c.Rows[i].Sides[0]
+		for _, side := range c.Rows[i].Sides[1:] {
+			if first != nil && side != nil {
+				side.Changes = changes(first, side, nil) // rounds of different runs have no time in common
+			}
+		}
+	})
 	if partners == 0 && len(c.Rows) > 0 {
 		c.Warnings = append(c.Warnings, "the first run has no cell in common with the others: cells are joined by the names of their steps and their labels")
 	}
@@ -150,15 +230,25 @@ func (c *Comparison) Tables() []CompareTable {
 		if len(list) == 1 {
 			load = list[0].Load
 		}
-		return []CompareTable{{Load: load, Axes: c.Axes, Metrics: c.Metrics, Rows: c.Rows, StepsDiffer: c.StepsDiffer}}
+		list = []CompareTable{{Load: load, Axes: c.Axes, Metrics: c.Metrics, Pivot: c.Pivot, Rows: c.Rows, StepsDiffer: c.StepsDiffer}}
+	} else {
+		for i := range list {
+			var rows []*Row
+			for _, row := range list[i].Rows {
+				rows = append(rows, row.present()...)
+			}
+			list[i].Axes, _ = axes(rows)
+			list[i].Metrics = compareMetrics(rows, applying(rows, c.wanted))
+			if slices.ContainsFunc(list[i].Axes, func(a Axis) bool { return a.Name == c.Pivot }) {
+				list[i].Pivot = c.Pivot
+			}
+		}
 	}
 	for i := range list {
-		var rows []*Row
-		for _, row := range list[i].Rows {
-			rows = append(rows, slices.DeleteFunc(slices.Clone(row.Sides), func(r *Row) bool { return r == nil })...)
+		list[i].Changes = compared(list[i].Metrics)
+		if i < len(c.Means) {
+			list[i].Means = c.Means[i]
 		}
-		list[i].Axes, _ = axes(rows)
-		list[i].Metrics = compareMetrics(rows, applying(rows, c.wanted))
 	}
 	return list
 }
@@ -186,15 +276,14 @@ func compareMetrics(rows []*Row, wanted []string) []string {
 // annotate collects the doubts about both sides, and what makes them unlike each other.
 func (c *Comparison) annotate(all []*Row) {
 	notes := newNoteBook()
-	var trust trust
-	for _, row := range c.Rows {
-		for _, side := range row.Sides {
-			for _, name := range c.Metrics {
-				if side == nil {
-					continue
-				}
-				if change, ok := side.Changes[name]; ok {
-					trust.add(change, row.Sides[0].Repeats, side.Repeats)
+	trust := trust{by: c.Correct, between: true}
+	for _, t := range c.Tables() {
+		for _, row := range t.Rows {
+			for _, side := range row.present() {
+				for _, name := range t.Changes {
+					if change, ok := side.Changes[name]; ok {
+						trust.add(change, row.Sides[0].Repeats, side.Repeats)
+					}
 				}
 			}
 		}
@@ -210,8 +299,11 @@ func (c *Comparison) annotate(all []*Row) {
 					notes.add(side, m)
 				}
 			}
+			for _, m := range checkRepeats(side.cells) {
+				notes.add(side, m)
+			}
 			if first := row.Sides[0]; n > 0 && first != nil {
-				for _, m := range checkAgainst(side.cells[0], first.cells[0], "the first run") {
+				for _, m := range checkPair(side.cells, first.cells, "the first run") {
 					notes.add(side, m)
 				}
 			}
@@ -259,6 +351,10 @@ var volatile = []string{
 	"datadir", "general_log_file", "gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "gtid_executed", "gtid_purged", "gtid_slave_pos",
 	"log_error", "pid_file", "server_uuid", "slave_load_tmpdir", "replica_load_tmpdir", "slow_query_log_file", "socket", "timestamp", "tmpdir",
 }
+
+// Volatile tells that a global variable, by its name in lower case, is a state or a place and no setting: it differs between runs of
+// the same server.
+func Volatile(name string) bool { return slices.Contains(volatile, name) }
 
 // serverName calls one of several targets by its address, and by its database where others have the same address.
 func serverName(targets []Server, n int) string {
@@ -308,7 +404,7 @@ func serverDifferences(runs []Recorded, n int) []Dissimilar {
 			return list // nothing was asked there, so nothing can be said
 		}
 		for name := range s.Variables {
-			names[name] = name != "version" && name != "version_comment" && !slices.Contains(volatile, name)
+			names[name] = name != "version" && name != "version_comment" && !Volatile(name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -370,6 +466,8 @@ func cellAttributes(c *Cell) map[string]string {
 		"wanted events":   strconv.FormatInt(c.Wanted.Events, 10),
 		"warmup":          c.Wanted.Warmup.String(),
 		"rate":            strconv.FormatFloat(c.Wanted.Rate, 'g', -1, 64),
+		"rate at the end": strconv.FormatFloat(c.Wanted.RateTo, 'g', -1, 64),
+		"arrivals":        c.Wanted.Arrivals,
 		"stopped by":      string(c.Outcome.Stopped),
 		"tables schema":   c.Tables.Schema,
 		"tables count":    strconv.Itoa(c.Tables.Count),
@@ -381,6 +479,11 @@ func cellAttributes(c *Cell) map[string]string {
 		a["files count"] = strconv.Itoa(c.Files.Count)
 		a["files total size"] = strconv.FormatInt(int64(c.Files.TotalSize), 10)
 		a["files dir"] = c.Files.Dir
+	}
+	if more, ok := c.Tables.More.(map[string]any); ok {
+		for name, v := range more {
+			a["tables "+name] = fmt.Sprint(v)
+		}
 	}
 	maps.Copy(a, c.Attributes) // what the plan set on the server, the order of its cells
 	for name, v := range c.Options {

@@ -64,9 +64,7 @@ func groupRows(cells []Cell) []*Row {
 		}
 		row.all = append(row.all, c)
 	}
-	for _, row := range rows {
-		row.sumUp()
-	}
+	inParallel(len(rows), func(i int) { rows[i].sumUp() })
 	return rows
 }
 
@@ -88,7 +86,7 @@ func (r *Row) sumUp() {
 	slices.SortStableFunc(r.cells, func(a, b *Cell) int { return cmp.Compare(a.Repeat, b.Repeat) })
 	r.Repeats = len(r.cells)
 	r.Clients = roleClients(r.cells[0])
-	r.Values = map[string]Value{}
+	r.Values = make(map[string]Value, len(metrics))
 	for _, m := range metrics {
 		var samples []float64
 		for _, c := range r.cells {

@@ -10,6 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
 )
 
 var errLocked = errors.New("another benchplan is writing into it: wait for it to end")
@@ -27,7 +30,7 @@ const (
 )
 
 // Append records a finished or partial cell: first its histograms and series, then its line in the journal, each
-// synced. After it returns nil the cell is safe. It fills in Version, Seq (where 0, the next free number), the file
+// synced. After it returns nil the cell is safe. It fills in Version, Seq (where 0, the next free number), the trend, the file
 // names, and the marks that Check finds. After an error the journal is as it was before.
 func (w *Writer) Append(cell *Cell) error {
 	w.mu.Lock()
@@ -42,6 +45,9 @@ func (w *Writer) Append(cell *Cell) error {
 		return fmt.Errorf("run folder %s: cell number %d is there already", w.folder, cell.Seq)
 	}
 	cell.Version = CellVersion
+	if cell.Outcome.Trend == nil {
+		cell.Outcome.Trend = cell.trend()
+	}
 	cell.Marks = mergeMarks(cell.Marks, Check(cell))
 	if err := w.writeFiles(cell); err != nil {
 		return folderError(w.folder, fmt.Errorf("cell %s: %w", cell.Key(), err))
@@ -116,6 +122,9 @@ func checksum(body []byte) string {
 
 var errDamaged = errors.New("damaged")
 
+// cellStart is how a line of this version begins.
+var cellStart = fmt.Appendf(nil, `{"v":%d,`, CellVersion)
+
 // decodeLine reads a line of the journal, without its newline.
 func decodeLine(line []byte) (Cell, error) {
 	n := len(line) - crcLen
@@ -125,54 +134,102 @@ func decodeLine(line []byte) (Cell, error) {
 	if string(line[n:]) != checksum(line[:n]) {
 		return Cell{}, errDamaged
 	}
-	var head struct {
-		Version int `json:"v"`
+	if !bytes.HasPrefix(line, cellStart) { // of another version: only then is it read twice
+		var head struct {
+			Version int `json:"v"`
+		}
+		if err := json.Unmarshal(line, &head); err != nil {
+			return Cell{}, fmt.Errorf("%w: %w", errDamaged, err)
+		}
+		if head.Version > CellVersion {
+			return Cell{}, newerError(head.Version, CellVersion)
+		}
 	}
-	if err := json.Unmarshal(line, &head); err != nil {
+	var record struct {
+		Cell
+		Options exactNumbers `json:"options"`
+	}
+	if err := json.Unmarshal(line, &record); err != nil {
 		return Cell{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	if head.Version > CellVersion {
-		return Cell{}, newerError(head.Version, CellVersion)
-	}
-	var c Cell
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.UseNumber() // so that a count among the options is printed as it was written
-	if err := d.Decode(&c); err != nil {
-		return Cell{}, fmt.Errorf("%w: %w", errDamaged, err)
-	}
-	return c, nil
+	record.Cell.Options = record.Options
+	return record.Cell, nil
+}
+
+// exactNumbers keeps numbers as they were written, so that a count among the options is printed so.
+type exactNumbers map[string]any
+
+// UnmarshalJSON decodes an object.
+func (e *exactNumbers) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode((*map[string]any)(e))
 }
 
 func newerError(got, known int) error {
 	return fmt.Errorf("format %d is of a newer benchplan (this one reads up to %d): update benchplan", got, known)
 }
 
-// readJournal gives the cells, the offset behind the last whole line, and a warning for each damaged line.
+// journalLine is a line of the journal, without its newline, and what it was decoded to.
+type journalLine struct {
+	text  []byte
+	end   int // the offset behind its newline
+	cells []Cell
+	err   error
+}
+
+// readJournal gives the cells, the offset behind the last whole line, and a warning for each damaged line. The lines are decoded
+// by as many goroutines as there are processors: of a large run that is most of the time that a report takes.
 func readJournal(b []byte) (cells []Cell, end int, warnings []string, err error) {
-	offset := 0
-	for n := 1; offset < len(b); n++ {
-		line, size := b[offset:], len(b)-offset
-		last := true
-		if i := bytes.IndexByte(line, '\n'); i >= 0 {
-			line, size = line[:i], i+1
-			last = offset+size == len(b)
-		}
-		offset += size
-		found, err := decodeLines(line)
-		cells = append(cells, found...)
+	lines := splitJournal(b)
+	inParallel(len(lines), func(i int) { lines[i].cells, lines[i].err = decodeLines(lines[i].text) })
+	cells = make([]Cell, 0, len(lines))
+	for i, line := range lines {
+		n := i + 1
+		cells = append(cells, line.cells...)
 		switch {
-		case err == nil:
-			end = offset
-		case !errors.Is(err, errDamaged):
-			return nil, 0, nil, fmt.Errorf("%s line %d: %w", cellsFile, n, err)
-		case last:
+		case line.err == nil:
+			end = line.end
+		case !errors.Is(line.err, errDamaged):
+			return nil, 0, nil, fmt.Errorf("%s line %d: %w", cellsFile, n, line.err)
+		case n == len(lines):
 			warnings = append(warnings, fmt.Sprintf("%s line %d, the last, is torn or damaged: its cell is lost", cellsFile, n))
 		default:
-			end = offset
+			end = line.end
 			warnings = append(warnings, fmt.Sprintf("%s line %d is damaged and was skipped: its cell is lost", cellsFile, n))
 		}
 	}
 	return cells, end, warnings, nil
+}
+
+func splitJournal(b []byte) []journalLine {
+	var lines []journalLine
+	for offset := 0; offset < len(b); {
+		text, size := b[offset:], len(b)-offset
+		if i := bytes.IndexByte(text, '\n'); i >= 0 {
+			text, size = text[:i], i+1
+		}
+		offset += size
+		lines = append(lines, journalLine{text: text, end: offset})
+	}
+	return lines
+}
+
+// inParallel does something for each index below n, in stretches, by as many goroutines as there are processors.
+func inParallel(n int, do func(i int)) {
+	const stretch = 64
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (n+stretch-1)/stretch) {
+		workers.Go(func() {
+			for from := int(next.Add(stretch)) - stretch; from < n; from = int(next.Add(stretch)) - stretch {
+				for i := from; i < min(from+stretch, n); i++ {
+					do(i)
+				}
+			}
+		})
+	}
+	workers.Wait()
 }
 
 // decodeLines reads a line; where the newline between two was damaged, both of them.
@@ -251,8 +308,8 @@ func currentCells(cells []Cell) []Cell {
 		key    string
 		repeat int
 	}
-	at := map[id]int{}
-	var current []Cell
+	at := make(map[id]int, len(cells))
+	current := make([]Cell, 0, len(cells))
 	for _, c := range cells {
 		k := id{c.Key(), c.Repeat}
 		i, seen := at[k]

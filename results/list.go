@@ -21,14 +21,20 @@ type Entry struct {
 	Elapsed   time.Duration // until the end or the last cell
 	Status    RunStatus
 	Rehearsal bool
-	Complete  int   // cells
-	Planned   int   // cells
-	Size      int64 // bytes
-	Err       error // why the run cannot be read; then the fields above may be empty
+	Complete  int      // cells
+	Planned   int      // cells
+	Size      int64    // bytes
+	Pinned    []string // the names by which it is a baseline
+	Err       error    // why the run cannot be read; then the fields above may be empty
 }
 
 // List gives the runs under root, the oldest first. A root that does not exist has none.
-func List(root string) ([]Entry, error) {
+func List(root string) ([]Entry, error) { return list(root, newEntry) }
+
+// briefList is List without what the cells tell and the sizes: to find a run among many.
+func briefList(root string) ([]Entry, error) { return list(root, briefEntry) }
+
+func list(root string, entry func(folder, name string) Entry) ([]Entry, error) {
 	plans, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -38,23 +44,26 @@ func List(root string) ([]Entry, error) {
 	}
 	var entries []Entry
 	for _, plan := range plans {
-		entries = append(entries, listPlan(filepath.Join(root, plan.Name()))...)
+		entries = append(entries, listPlan(filepath.Join(root, plan.Name()), entry)...)
 	}
 	sortEntries(entries)
 	return entries, nil
 }
 
 // listPlan gives the runs in the folder of one plan, in no order; a file, or a folder of something else, has none.
-func listPlan(folder string) []Entry {
+func listPlan(folder string, entry func(folder, name string) Entry) []Entry {
 	runs, err := os.ReadDir(folder)
 	if err != nil {
 		return nil
 	}
+	pinned, _ := readPins(folder) // a list of names that cannot be read hides no run
 	var entries []Entry
 	for _, run := range runs {
 		path := filepath.Join(folder, run.Name())
 		if _, err := os.Stat(filepath.Join(path, runFile)); err == nil {
-			entries = append(entries, newEntry(path, filepath.Base(folder)+"/"+run.Name()))
+			e := entry(path, filepath.Base(folder)+"/"+run.Name())
+			e.Pinned = pinned.of(run.Name())
+			entries = append(entries, e)
 		}
 	}
 	return entries
@@ -67,22 +76,36 @@ func sortEntries(entries []Entry) {
 	})
 }
 
-func newEntry(folder, name string) Entry {
-	e := Entry{Folder: folder, Name: name, Size: folderSize(folder)}
+// briefEntry is an entry from the run's record alone.
+func briefEntry(folder, name string) Entry {
+	e := Entry{Folder: folder, Name: name}
 	e.Plan, _, _ = strings.Cut(name, "/")
 	e.Started = nameTime(filepath.Base(folder))
+	run, err := readRun(folder)
+	if err != nil {
+		e.Err = err
+		return e
+	}
+	e.Plan, e.Status, e.Planned, e.Rehearsal = run.Plan, run.Status, run.Planned, run.Rehearsal
+	if !run.Started.IsZero() {
+		e.Started = run.Started
+	}
+	return e
+}
+
+func newEntry(folder, name string) Entry {
+	e := briefEntry(folder, name)
+	e.Size = folderSize(folder)
+	if e.Err != nil {
+		return e
+	}
 	run, cells, _, err := Open(folder)
 	if err != nil {
 		e.Err = err
 		return e
 	}
 	head := newHead(name, run, cells)
-	e.Plan, e.Status, e.Complete, e.Planned = run.Plan, run.Status, head.CellsComplete, run.Planned
-	e.Rehearsal = run.Rehearsal
-	e.Elapsed = time.Duration(head.Elapsed * float64(time.Second))
-	if !run.Started.IsZero() {
-		e.Started = run.Started
-	}
+	e.Complete, e.Elapsed = head.CellsComplete, time.Duration(head.Elapsed*float64(time.Second))
 	return e
 }
 
@@ -129,7 +152,7 @@ func Find(root, spec string) (string, error) {
 			return folder, nil
 		}
 	}
-	entries, err := List(root)
+	entries, err := briefList(root)
 	if err != nil {
 		return "", err
 	}
@@ -139,7 +162,7 @@ func Find(root, spec string) (string, error) {
 		}); folder != "" {
 			return folder, nil
 		}
-		within := listPlan(spec)
+		within := listPlan(spec, briefEntry)
 		sortEntries(within)
 		if folder := lastOf(within, func(Entry) bool { return true }); folder != "" {
 			return folder, nil

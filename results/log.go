@@ -77,6 +77,8 @@ func maskRun(run *Run, mask func(string) string) Run {
 	r.Targets = append([]Server(nil), run.Targets...)
 	for i := range r.Targets {
 		r.Targets[i].Variables = maskMap(r.Targets[i].Variables, mask)
+		r.Targets[i].Topology = maskMap(r.Targets[i].Topology, mask)
+		r.Targets[i].Unknown = maskList(r.Targets[i].Unknown, mask)
 	}
 	return r
 }
@@ -92,6 +94,11 @@ func maskCell(cell *Cell, mask func(string) string) Cell {
 	}
 	c.Outcome.Errors = maskErrors(cell.Outcome.Errors, mask)
 	c.Outcome.Restarts = maskErrors(cell.Outcome.Restarts, mask)
+	if cell.Server != nil {
+		server := *cell.Server
+		server.Variables = maskMap(server.Variables, mask)
+		c.Server = &server
+	}
 	return c
 }
 

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,10 +12,19 @@ import (
 const (
 	MarkErrors     = "errors"       // errors were counted
 	MarkNoRows     = "no_rows"      // the reads met nothing
+	MarkLowRows    = "low_rows"     // most reads met nothing
 	MarkLittle     = "littles_law"  // clients, rate and latency do not fit together
 	MarkUnfinished = "unfinished"   // events that no latency holds took far longer than those that were counted
 	MarkRestarts   = "restarts"     // many events had to begin anew
 	MarkStranded   = "stranded"     // something was left open on the server
+	MarkTrend      = "trend"        // the rate rose or sank all through the cell
+	MarkRate       = "rate_missed"  // an open loop did not keep its rate, or only by a queue
+	MarkOverloaded = "overloaded"   // the queue of an open loop grew all through the cell
+	MarkSchedule   = "schedule"     // the generator itself began events late
+	MarkGenerator  = "generator"    // the generator was short of CPU
+	MarkShared     = "shared_cpu"   // the generator took the server's CPUs
+	MarkGC         = "gc_pauses"    // the generator's garbage collector stopped it
+	MarkNoisy      = "noisy_host"   // the machines did something else besides
 	MarkPartial    = "partial"      // interrupted
 	MarkFailed     = "failed"       // ended by an error
 	MarkStopRule   = "stop_rule"    // ended by another rule than what it is compared with
@@ -37,6 +47,8 @@ const (
 	unfinishedMin     = 100   // milliseconds; what is shorter is no stall
 	unfinishedFactor  = 2     // times the longest counted event
 	restartShare      = 0.01
+	rowsPerReadLeast  = 0.5  // below, at least half of the reads met nothing
+	trendLeast        = 0.10 // of the median, from the begin of the cell to its end
 )
 
 // Check holds a cell's figures against each other and gives the doubts about them.
@@ -54,7 +66,8 @@ func Check(c *Cell) []Mark {
 		"a prepared transaction keeps its locks: look at XA RECOVER and roll back what is there"}, c.Outcome.Stranded > 0)
 	add(checkRestarts(c))
 	add(checkUnfinished(c))
-	return append(marks, checkLittle(c)...)
+	add(checkTrend(c))
+	return slices.Concat(marks, checkLittle(c), checkSchedule(c), checkMachines(c))
 }
 
 func checkStatus(c *Cell) (Mark, bool) {
@@ -148,16 +161,40 @@ func checkUnfinished(c *Cell) (Mark, bool) {
 	return Mark{MarkUnfinished, "max", text, "a longer duration counts them; the series of the cell shows since when nothing came"}, true
 }
 
+// checkRows doubts reads that met less than they should. What a statement should return is not in the record, but so much is: no
+// more reads can have met something than there were rows. A single lookup that finds its row makes 1.
 func checkRows(c *Cell) (Mark, bool) {
 	perRead, ok := rowsPerRead(c)
-	return Mark{MarkNoRows, "rows_per_read", "the reads met no row: their latency is that of looking in vain",
-		"`keys: existing` in the run step and `rows` in the tables"}, ok && perRead == 0
+	const remedy = "`keys: existing` in the run step and `rows` in the tables"
+	switch {
+	case !ok || perRead >= rowsPerReadLeast:
+		return Mark{}, false
+	case perRead == 0:
+		return Mark{MarkNoRows, "rows_per_read", "the reads met no row: their latency is that of looking in vain", remedy}, true
+	}
+	return Mark{MarkLowRows, "rows_per_read", fmt.Sprintf("%.3g rows a read: at least %.0f %% of the reads met no row, and looking in vain is another work than reading",
+		perRead, math.Floor(100*(1-perRead))), remedy}, true
+}
+
+// checkTrend doubts the rate of a cell that had not come to rest: its mean depends on when it was begun and ended.
+func checkTrend(c *Cell) (Mark, bool) {
+	t := c.Outcome.Trend
+	if t == nil || t.Figure != TrendRate || !t.significant() || t.Median <= 0 || math.Abs(t.Change) < trendLeast*t.Median || c.Status == Failed {
+		return Mark{}, false
+	}
+	share := 100 * math.Abs(t.Change) / t.Median
+	if t.Change > 0 {
+		return Mark{MarkTrend, "tps", fmt.Sprintf("the rate rose by %.0f %% from begin to end (Mann-Kendall %s): the warm-up was not over", share, pText(t.P)),
+			"a longer warmup"}, true
+	}
+	return Mark{MarkTrend, "tps", fmt.Sprintf("the rate sank by %.0f %% from begin to end (Mann-Kendall %s)", share, pText(t.P)),
+		"a longer warmup and duration show where it comes to rest; what grows meanwhile (tables, log, dirty pages, heat) is in the series"}, true
 }
 
 // checkLittle holds each role of a closed loop against Little's law: clients = events per second × mean latency.
 func checkLittle(c *Cell) []Mark {
 	o := &c.Outcome
-	if c.Wanted.Rate > 0 || o.Elapsed < littleMinElapsed {
+	if c.open() || o.Elapsed < littleMinElapsed {
 		return nil
 	}
 	roles := o.Roles
@@ -194,7 +231,50 @@ func sameEvents(c, base *Cell) bool {
 	return c.Outcome.Stopped == ByEvents && base.Outcome.Stopped == ByEvents && c.Wanted.Events == base.Wanted.Events
 }
 
-// checkAgainst gives what makes a cell unlike the one that it is compared with, besides its labels; other names that one.
+// checkPair gives what makes a row's repeats unlike those of the row that it is compared with, besides its labels; other names
+// that one. Each repeat is held against the one that was run with it; tables that grow are held by their medians, since in
+// interleaved rounds they grow for both.
+func checkPair(cells, base []*Cell, other string) []Mark {
+	var marks []Mark
+	for i := range max(len(cells), len(base)) {
+		marks = mergeMarks(marks, checkAgainst(cells[min(i, len(cells)-1)], base[min(i, len(base)-1)], other))
+	}
+	if a, b := medianRows(cells), medianRows(base); unlikeRows(a, b) {
+		marks = mergeMarks(marks, []Mark{{MarkTables, "change.tps", fmt.Sprintf("began with %.0f rows, %s with %.0f", a, other, b), samePrepare}})
+	}
+	return marks
+}
+
+// checkRepeats doubts repeats that were not run on the same data: they are no samples of one thing.
+func checkRepeats(cells []*Cell) []Mark {
+	first := slices.MinFunc(cells, func(a, b *Cell) int { return cmp.Compare(a.RowsAtStart, b.RowsAtStart) })
+	last := slices.MaxFunc(cells, func(a, b *Cell) int { return cmp.Compare(a.RowsAtStart, b.RowsAtStart) })
+	if !unlikeRows(float64(first.RowsAtStart), float64(last.RowsAtStart)) {
+		return nil
+	}
+	return []Mark{{MarkTables, "tps", fmt.Sprintf("repeat %d began with %d rows, repeat %d with %d", first.Repeat, first.RowsAtStart, last.Repeat, last.RowsAtStart), samePrepare}}
+}
+
+const samePrepare = "a prepare step before each of them makes the same tables"
+
+// unlikeRows tells whether so many rows in the tables are too different; 0 is unknown.
+func unlikeRows(a, b float64) bool {
+	return a > 0 && b > 0 && math.Abs(a-b) > rowsTolerance*max(a, b)
+}
+
+// medianRows is the median of the rows with which the cells began, where that is known of all; else 0.
+func medianRows(cells []*Cell) float64 {
+	var rows []float64
+	for _, c := range cells {
+		if c.RowsAtStart == 0 {
+			return 0
+		}
+		rows = append(rows, float64(c.RowsAtStart))
+	}
+	return Summarize(rows).Center
+}
+
+// checkAgainst gives what makes a cell unlike one that it is compared with, besides its labels and the rows it began with.
 func checkAgainst(c, base *Cell, other string) []Mark {
 	var marks []Mark
 	if a, b := c.Outcome.Stopped, base.Outcome.Stopped; a != b && ranToEnd(c) && ranToEnd(base) {
@@ -205,13 +285,9 @@ func checkAgainst(c, base *Cell, other string) []Mark {
 		marks = append(marks, Mark{MarkDuration, "change.tps",
 			fmt.Sprintf("measured for %s, %s for %s", seconds(a), other, seconds(b)), "give all of them the same duration"})
 	}
-	const samePrepare = "a prepare step before each of them makes the same tables"
 	if a, b := c.Tables, base.Tables; a.Count != b.Count || a.Rows != b.Rows {
 		marks = append(marks, Mark{MarkTables, "change.tps",
 			fmt.Sprintf("on %d × %d rows, %s on %d × %d", a.Count, a.Rows, other, b.Count, b.Rows), samePrepare})
-	} else if a, b := float64(c.RowsAtStart), float64(base.RowsAtStart); a > 0 && b > 0 && math.Abs(a-b) > rowsTolerance*max(a, b) {
-		marks = append(marks, Mark{MarkTables, "change.tps",
-			fmt.Sprintf("began with %d rows, %s with %d", c.RowsAtStart, other, base.RowsAtStart), samePrepare})
 	}
 	if a, b := c.Files, base.Files; a != nil && b != nil && (a.Count != b.Count || a.TotalSize != b.TotalSize) {
 		marks = append(marks, Mark{MarkTables, "change.tps",

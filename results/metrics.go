@@ -23,6 +23,24 @@ type Metric struct {
 	value func(*Cell) (float64, bool)
 }
 
+// Group is what metrics are about: a list of them has a heading for each.
+type Group struct {
+	Title   string // empty: the load itself
+	Metrics []Metric
+}
+
+// MetricGroups gives the metrics of Metrics by what they are about.
+func MetricGroups() []Group {
+	return []Group{
+		{"", slices.Clone(loadMetrics)},
+		{"of an open loop (rate)", slices.Clone(openMetrics)},
+		{"of a load on this machine", slices.Clone(hostMetrics)},
+		{"of the server's machine, where it is watched (monitor); of this machine for a load on it", slices.Clone(machineMetrics)},
+		{"of benchplan itself, on Linux", slices.Clone(generatorMetrics)},
+		{"of the server: what SHOW GLOBAL STATUS counted, for all of its clients; _op is per event", slices.Clone(serverMetrics)},
+	}
+}
+
 // Value gives the metric of a cell. It is false where the metric does not apply: a percentile of reads where none were
 // made, any rate where nothing was measured.
 func (m Metric) Value(c *Cell) (float64, bool) { return m.value(c) }
@@ -30,6 +48,12 @@ func (m Metric) Value(c *Cell) (float64, bool) { return m.value(c) }
 // Host tells that only loads on this machine have the metric: where there are none of those it need not be listed.
 func (m Metric) Host() bool {
 	return slices.ContainsFunc(hostMetrics, func(h Metric) bool { return h.Name == m.Name })
+}
+
+// Watched tells that only cells have the metric whose machines or server were watched, or whose loop was open: where no cell has it, it
+// need not be listed.
+func (m Metric) Watched() bool {
+	return slices.ContainsFunc(slices.Concat(openMetrics, machineMetrics, generatorMetrics, serverMetrics), func(w Metric) bool { return w.Name == m.Name })
 }
 
 // Metrics lists all metrics in the order in which they are printed.
@@ -44,7 +68,10 @@ func MetricByName(name string) (Metric, bool) {
 	return metrics[i], true
 }
 
-var metrics = slices.Concat([]Metric{
+var metrics = slices.Concat(loadMetrics, openMetrics, hostMetrics, machineMetrics, generatorMetrics, serverMetrics)
+
+// loadMetrics are those of any load.
+var loadMetrics = slices.Concat([]Metric{
 	{"tps", "tps", "1/s", Higher, "events (transactions) per second", func(c *Cell) (float64, bool) { return rate(c, c.Outcome.Events) }},
 	{"qps", "qps", "1/s", Higher, "statements per second, of all classes", queriesPerSecond},
 	{"reads", "reads/s", "1/s", Higher, "statements that read (SELECT) per second", classRate(Read)},
@@ -62,8 +89,25 @@ var metrics = slices.Concat([]Metric{
 		{"rows_per_read", "rows/read", "", Neither, "rows that a statement that reads returned, on average", rowsPerRead},
 		{"elapsed", "elapsed", "s", Neither, "measured time, without warm-up", func(c *Cell) (float64, bool) { return c.Outcome.Elapsed, measured(c) }},
 		{"clients", "clients", "", Neither, "clients, over all roles", func(c *Cell) (float64, bool) { return float64(c.Outcome.Clients), true }},
-	},
-	hostMetrics)
+	})
+
+// openMetrics are those of an open loop.
+var openMetrics = []Metric{
+	{"due", "due/s", "1/s", Neither, "events that were due per second: the rate that was asked for, as the schedule came out", scheduled(func(s *Schedule) float64 { return s.Rate })},
+	{"late", "late", "", Lower, "events that were due when all clients were busy", scheduled(func(s *Schedule) float64 { return float64(s.Late) })},
+	{"dropped", "dropped", "", Lower, "events that were due and not begun when the time was up", scheduled(func(s *Schedule) float64 { return float64(s.Dropped) })},
+	{"queue_mean", "mean queue", "", Lower, "events that were due and not begun, on average", scheduled(func(s *Schedule) float64 { return s.QueueMean })},
+	{"queue_max", "max queue", "", Lower, "the most events that were due and not begun at one time", scheduled(func(s *Schedule) float64 { return float64(s.QueueMax) })},
+}
+
+func scheduled(figure func(*Schedule) float64) func(*Cell) (float64, bool) {
+	return func(c *Cell) (float64, bool) {
+		if c.Outcome.Schedule == nil {
+			return 0, false
+		}
+		return figure(c.Outcome.Schedule), true
+	}
+}
 
 // hostMetrics are those that only loads on this machine have.
 var hostMetrics = []Metric{

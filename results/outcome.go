@@ -100,18 +100,19 @@ type Second struct {
 
 // Schedule is how well an open loop kept to its rate. Events are those that were due in the measured part.
 type Schedule struct {
-	Due     int64   `json:"due"`      // events that were due
-	Rate    float64 `json:"due_rate"` // of them per second
+	Due     int64   `json:"due"`      // events that were due: Begun + Dropped
+	Rate    float64 `json:"due_rate"` // of them per second; where a number of events was ordered, of the time in which these were due
 	Begun   int64   `json:"begun"`    // of these, how many a client began
-	Late    int64   `json:"late"`     // of these, how many were due when all clients were busy
+	Late    int64   `json:"late"`     // of these, how many were due when all clients of their role were busy, or reconnected
 	Dropped int64   `json:"dropped"`  // were still in the queue at the end: they are in no latency
-	// QueueMean and QueueMax are of the queue: events due and not begun, as seen by each that was begun.
+	// QueueMean and QueueMax are of the queue: events due and not begun, as each that was begun leaves it behind. QueueMax also
+	// heeds the ends of seconds and of the measured part. Roles have queues of their own: QueueMax is the sum of theirs.
 	QueueMean float64 `json:"queue_mean"`
 	QueueMax  int64   `json:"queue_max"`
 	// Wait is, of the events begun, from when they were due until they were begun: by it an event's latency is longer than its statements.
 	Wait Latency `json:"wait"`
-	// Overslept is, of the events for which a client was free when they were due, how late this machine began them nevertheless: a
-	// fault of the generator.
+	// Overslept is, of the events for which a client was free when they were due (Begun - Late of them), how late this machine began
+	// them nevertheless: a fault of the generator.
 	Overslept Latency `json:"overslept"`
 }
 
@@ -155,11 +156,19 @@ type Outcome struct {
 	LongestUnfinished float64 `json:"longest_unfinished_ms,omitempty"`
 	// Cut counts connections closed by force, because their statement had no answer within the grace period.
 	Cut int64 `json:"cut,omitempty"`
+	// IO is how statements were sent: "loop" (a thread over many sockets) or "driver" (a goroutine for each client). Empty where the
+	// events are no statements.
+	IO string `json:"io,omitempty"`
+	// LoopBusy is the share of the measured time, from 0 to 1, in which the busiest loop had a processor. A loop is one thread: at 1
+	// it can do no more.
+	LoopBusy float64 `json:"loop_busy,omitempty"`
 	// Fairness tells how evenly the work fell to the clients.
 	Fairness Fairness `json:"fairness,omitzero"`
 	// Stranded counts clients that could not put an end to what they had open on the server: their connection was lost at the
 	// end of the cell, and there was no other. A prepared XA transaction outlives that, and keeps its locks.
 	Stranded int64 `json:"stranded,omitempty"`
+	// Trend is how the rate or, of an open loop, the queue ran; set by Writer.Append. Nil: there are too few points.
+	Trend *Trend `json:"trend,omitempty"`
 	// Schedule is of an open loop; nil: the loop was closed.
 	Schedule *Schedule `json:"schedule,omitempty"`
 	// Ledger says, by table, what the server acknowledged to the clients, warm-up and unfinished events included.

@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,12 +45,14 @@ type Report struct {
 type Table struct {
 	Load     string            `json:"load,omitempty"`     // the kind: see Cell
 	Baseline map[string]string `json:"baseline,omitempty"` // labels of the rows that others are compared with
-	Pivot    string            `json:"pivot,omitempty"`
-	Axes     []Axis            `json:"axes"`             // the labels that vary
-	Constant []Label           `json:"labels,omitempty"` // the labels that are the same for all rows
-	Metrics  []string          `json:"metrics"`          // the columns of a table; the rows have all
-	Changes  []string          `json:"changes"`          // the metrics whose differences a table shows
+	Pivot    string            `json:"pivot,omitempty"`    // the label by whose values the sections are
+	Axes     []Axis            `json:"axes"`               // the labels that vary
+	Constant []Label           `json:"labels,omitempty"`   // the labels that are the same for all rows
+	Metrics  []string          `json:"metrics"`            // the columns of a table; the rows have all
+	Changes  []string          `json:"changes"`            // the metrics whose differences a table shows
+	Correct  Correction        `json:"correct,omitempty"`  // what is done about many differences being tested; empty: nothing
 	Sections []Section         `json:"sections"`
+	Means    []GeoMean         `json:"geometric_means,omitempty"` // of each scenario with two rows or more that were compared
 	Notes    []Note            `json:"notes,omitempty"`
 
 	StepsDiffer bool `json:"-"` // rows need their step's name to be told apart, or can be told by it
@@ -108,14 +111,84 @@ func (r *Report) Rows() []*Row {
 	return rows
 }
 
-// NewReport groups the cells of a run by identity, sums up their repeats, compares them with their baselines and
-// collects the doubts about them. Name is how the run is called; warnings are those that Open gave.
+// Options is how a report or a comparison is wanted, over what the plan says of it. The zero value is as the plan has it.
+type Options struct {
+	Correct  Correction        // what to do about many differences being tested
+	Metrics  []string          // the columns; empty: the plan's
+	Baseline map[string]string // the label values that others are compared with; empty: the plan's. A comparison has none
+	Pivot    string            // the label by which the table is divided; empty: the plan's
+}
+
+// over lays the options over what a plan says.
+func (o Options) over(s Settings) Settings {
+	if len(o.Metrics) > 0 {
+		s.Metrics = o.Metrics
+	}
+	if len(o.Baseline) > 0 {
+		s.Baseline = o.Baseline
+	}
+	if o.Pivot != "" {
+		s.Pivot = o.Pivot
+	}
+	return s
+}
+
+// Check says which of the names in the options the cells do not have. Runs without cells are not held against them.
+func (o Options) Check(runs ...Recorded) error {
+	for _, name := range o.Metrics {
+		if _, ok := MetricByName(name); !ok {
+			return errors.New(unknownName(name))
+		}
+	}
+	values := map[string]map[string]bool{}
+	cells := 0
+	for _, run := range runs {
+		for i := range run.Cells {
+			cells++
+			for _, l := range run.Cells[i].Labels {
+				if values[l.Name] == nil {
+					values[l.Name] = map[string]bool{}
+				}
+				values[l.Name][l.Value] = true
+			}
+		}
+	}
+	if cells == 0 {
+		return nil
+	}
+	labels := slices.Sorted(maps.Keys(values))
+	if o.Pivot != "" && values[o.Pivot] == nil {
+		return fmt.Errorf("no cell has the label %q: there are %s", o.Pivot, cmp.Or(strings.Join(labels, ", "), "none"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Baseline)) {
+		switch v := o.Baseline[name]; {
+		case values[name] == nil:
+			return fmt.Errorf("no cell has the label %q: there are %s", name, cmp.Or(strings.Join(labels, ", "), "none"))
+		case !values[name][v]:
+			return fmt.Errorf("no cell has %s=%s: there are %s", name, v, strings.Join(slices.Sorted(maps.Keys(values[name])), ", "))
+		}
+	}
+	return nil
+}
+
+// NewReport makes the report of a run as its plan wants it. Name is how the run is called; warnings are those that Open gave.
 func NewReport(name string, run *Run, cells []Cell, warnings []string) *Report {
-	r := &Report{Version: 1, Kind: "report", Run: newHead(name, run, cells), Warnings: warnings}
-	kinds := byLoad(groupRows(cells))
+	return ReportOf(Recorded{Name: name, Run: run, Cells: cells, Warnings: warnings}, Options{})
+}
+
+// ReportOf groups the cells of a run by identity, sums up their repeats, compares them with their baselines and
+// collects the doubts about them. Names in the options that nothing has are left out: see Options.Check. Where a cell has no
+// repeats its series is read from the run's folder.
+func ReportOf(recorded Recorded, o Options) *Report {
+	run := recorded.Run
+	r := &Report{Version: 1, Kind: "report", Run: newHead(recorded.Name, run, recorded.Cells), Warnings: recorded.Warnings}
+	all := groupRows(recorded.Cells)
+	declaredOrder(run, all)
+	intervalsFromSeries(recorded.Folder, all)
+	kinds := byLoad(all)
 	var notes []Note
 	for i, rows := range kinds {
-		t := newTable(rows, run.Report, len(kinds) > 1, notes)
+		t := newTable(rows, o.over(run.Report), o.Correct, len(kinds) > 1, notes)
 		notes = append(notes, t.Notes...)
 		if i == 0 {
 			r.Table = t
@@ -144,8 +217,8 @@ func byLoad(rows []*Row) [][]*Row {
 
 // newTable makes the table of rows of one kind; with others beside it, it has those of the plan's columns that its rows have.
 // Its footnotes count on from those that are before it, and one that is there already has the same number.
-func newTable(rows []*Row, wanted Settings, others bool, before []Note) Table {
-	t := Table{}
+func newTable(rows []*Row, wanted Settings, by Correction, others bool, before []Note) Table {
+	t := Table{Correct: by}
 	if len(rows) > 0 {
 		t.Load = rows[0].Load
 	}
@@ -163,6 +236,8 @@ func newTable(rows []*Row, wanted Settings, others bool, before []Note) Table {
 	}
 	t.Metrics = chooseMetrics(rows, columns)
 	t.Changes = chooseChanges(rows, t.Metrics, len(columns) > 0)
+	correct(rows, t.Changes, by)
+	t.Means = geoMeans(rows, t.Baseline, t.Changes)
 	t.annotate(before)
 	return t
 }
@@ -240,28 +315,38 @@ func (t *Table) compare(rows []*Row) {
 	if len(t.Baseline) == 0 {
 		return
 	}
-	found := false
+	candidates := map[string][]*Row{}
 	for _, row := range rows {
-		base := findBaseline(rows, row, t.Baseline)
-		if base == nil {
-			continue
+		if hasLabels(row, t.Baseline) {
+			key := otherLabels(row, t.Baseline)
+			candidates[key] = append(candidates[key], row)
 		}
-		found = true
-		row.Baseline, base.IsBaseline = base.Key, true
-		row.Changes = changes(base, row)
+	}
+	bases := make([]*Row, len(rows))
+	found := false
+	for i, row := range rows {
+		if base := findBaseline(candidates[otherLabels(row, t.Baseline)], row); base != nil {
+			bases[i], found = base, true
+			row.Baseline, base.IsBaseline = base.Key, true
+		}
 	}
 	if !found {
 		t.Baseline = nil
 	}
+	inParallel(len(rows), func(i int) {
+		if base := bases[i]; base != nil {
+			rows[i].Changes = changes(base, rows[i], pairRounds(base, rows[i]))
+		}
+	})
 }
 
-// findBaseline gives the row whose labels are the baseline's and, for the rest, this row's: on the same path or, where
-// a plan is a page of steps with a name each, the only such row of the same workload.
-func findBaseline(rows []*Row, row *Row, baseline map[string]string) *Row {
+// findBaseline chooses among the rows whose labels are the baseline's and, for the rest, this row's: on the same path or,
+// where a plan is a page of steps with a name each, the only such row of the same workload.
+func findBaseline(candidates []*Row, row *Row) *Row {
 	var elsewhere []*Row
-	for _, b := range rows {
+	for _, b := range candidates {
 		switch {
-		case !isBaseline(b, row, baseline):
+		case len(b.Labels) != len(row.Labels):
 		case b == row:
 			return nil
 		case slices.Equal(b.Path, row.Path):
@@ -276,39 +361,50 @@ func findBaseline(rows []*Row, row *Row, baseline map[string]string) *Row {
 	return nil
 }
 
-func isBaseline(b, row *Row, baseline map[string]string) bool {
-	if len(b.Labels) != len(row.Labels) {
-		return false
-	}
-	for name, want := range baseline {
-		if v, ok := b.Label(name); !ok || v != want {
-			return false
-		}
-	}
-	for _, l := range row.Labels {
-		if _, ok := baseline[l.Name]; ok {
-			continue
-		}
-		if v, ok := b.Label(l.Name); !ok || v != l.Value {
+// hasLabels tells whether a row has all of the labels.
+func hasLabels(row *Row, labels map[string]string) bool {
+	for name, want := range labels {
+		if v, ok := row.Label(name); !ok || v != want {
 			return false
 		}
 	}
 	return true
 }
 
-func changes(base, row *Row) map[string]Change {
-	m := map[string]Change{}
+// otherLabels writes the labels of a row but those that the baseline names.
+func otherLabels(row *Row, baseline map[string]string) string {
+	return Key(nil, slices.DeleteFunc(slices.Clone(row.Labels), func(l Label) bool { _, ok := baseline[l.Name]; return ok }))
+}
+
+// changes takes the difference of each metric: by pairs where there are enough of them.
+func changes(base, row *Row, pairs []cellPair) map[string]Change {
+	m := make(map[string]Change, len(base.Values))
 	for _, metric := range metrics {
 		old, ok1 := base.Values[metric.Name]
 		new, ok2 := row.Values[metric.Name]
 		if !ok1 || !ok2 {
 			continue
 		}
-		if c, ok := ChangeOf(old, new, metric.Better); ok {
+		if c, ok := metricChange(metric, old, new, pairs); ok {
 			m[metric.Name] = c
 		}
 	}
 	return m
+}
+
+// metricChange takes the difference of one metric. It is false where the baseline is 0.
+func metricChange(m Metric, old, value Value, pairs []cellPair) (Change, bool) {
+	if len(pairs) >= TestRepeats {
+		if ratios, ok := logRatios(pairs, m); ok {
+			if c, ok := pairedChange(ratios, m.Better); ok {
+				c.Against, c.rounds = old.Center, len(pairs)
+				return c, true
+			}
+		}
+	}
+	c, ok := ChangeOf(old, value, m.Better)
+	c.rounds = len(pairs)
+	return c, ok
 }
 
 // pivot makes a section of each value of a label, in the order in which they came.
@@ -449,6 +545,9 @@ func (t *Table) annotate(before []Note) {
 					notes.add(row, m)
 				}
 			}
+			for _, m := range checkRepeats(row.cells) {
+				notes.add(row, m)
+			}
 			base, other := byKey[row.Baseline], "the baseline"
 			if base == nil && t.Baseline == nil && row != s.Rows[0] {
 				base, other = s.Rows[0], "the first row"
@@ -456,7 +555,7 @@ func (t *Table) annotate(before []Note) {
 			if base == nil {
 				continue
 			}
-			for _, m := range checkAgainst(row.cells[0], base.cells[0], other) {
+			for _, m := range checkPair(row.cells, base.cells, other) {
 				notes.add(row, m)
 			}
 		}
@@ -466,25 +565,21 @@ func (t *Table) annotate(before []Note) {
 
 // noteTable notes what is true of all differences alike.
 func (t *Table) noteTable(notes *noteBook, rows []*Row) {
-	var trust trust
+	trust := trust{by: t.Correct}
+	repeats := map[string]int{}
+	for _, row := range rows {
+		repeats[row.Key] = row.Repeats
+	}
 	for _, row := range rows {
 		for _, name := range t.Changes {
 			if change, ok := row.Changes[name]; ok {
-				trust.add(change, repeatsOf(rows, row.Baseline), row.Repeats)
+				trust.add(change, repeats[row.Baseline], row.Repeats)
 			}
 		}
 	}
 	if len(t.Changes) > 0 {
 		trust.note(notes, "change."+t.Changes[0])
 	}
-}
-
-func repeatsOf(rows []*Row, key string) int {
-	i := slices.IndexFunc(rows, func(r *Row) bool { return r.Key == key })
-	if i < 0 {
-		return 0
-	}
-	return rows[i].Repeats
 }
 
 // noteBook gathers marks by kind and numbers them in the order in which a reader meets them.

@@ -282,10 +282,10 @@ func TestRepeatsNote(t *testing.T) {
 		{[]int{3, 3}, []string{MarkFewRepeats + " ?: 3+3 repeats cannot tell"}},
 		{[]int{3, 2, 1}, []string{MarkFewRepeats + " ?: 2+3, 1+3 repeats cannot tell"}},
 		{[]int{1, 3, 1}, []string{MarkNoRepeats + " without repeats"}},
-		{[]int{6, 3}, []string{MarkFewRepeats + " too few for a 95 % interval", MarkChance + " tested"}},
-		{[]int{4, 4}, []string{MarkFewRepeats + " (as few as 4)", MarkChance + " tested"}},
-		{[]int{6, 6, 2}, []string{MarkFewRepeats + " ?: 2+6 repeats cannot tell", MarkChance + " Of the 1 "}},
-		{[]int{6, 6}, []string{MarkChance + " ~ is not significant"}},
+		{[]int{6, 3}, []string{MarkFewRepeats + " too few for a 95 % interval", MarkOrder + " drift", MarkChance + " tested"}},
+		{[]int{4, 4}, []string{MarkFewRepeats + " (as few as 4)", MarkOrder + " drift", MarkChance + " tested"}},
+		{[]int{6, 6, 2}, []string{MarkFewRepeats + " ?: 2+6 repeats cannot tell", MarkOrder + " drift", MarkChance + " of the 1 "}},
+		{[]int{6, 6}, []string{MarkOrder + " drift", MarkChance + " ~ is not significant"}},
 	} {
 		var cells []Cell
 		for row, n := range tt.repeats {
@@ -498,74 +498,5 @@ func TestCompareRuns(t *testing.T) {
 	other := Recorded{Name: "other", Run: &Run{}, Cells: []Cell{cellAt(1, Label{"x", "y"})}}
 	if c, err = Compare([]Recorded{old, other}); err != nil || len(c.Warnings) != 1 {
 		t.Errorf("nothing in common: %v, %v", c.Warnings, err)
-	}
-}
-
-func TestAssert(t *testing.T) {
-	a, b := cellAt(1, Label{"mix", "rw"}), cellAt(2, Label{"mix", "write"})
-	delete(b.Outcome.Statements, Read)
-	b.Outcome.Errors = []ErrorCount{{Code: 1105, Class: Write, Count: 12}}
-	for source, want := range map[string]string{
-		"errors == 0":                    "errors == 0 does not hold for config/run{mix=write}: errors = 12",
-		"errors <= 12 and tps >= 100":    "",
-		"tps > 100":                      "tps > 100 does not hold for config/run{mix=rw}: tps = 100\ntps > 100 does not hold for config/run{mix=write}: tps = 100",
-		"read_p95 < 9":                   "", // says nothing about the cell without reads
-		"rows_per_read == 2":             "",
-		"others > 1":                     "others > 1 does not hold: it applies to no cell: none has others",
-		`labels.mix == "rw" || writes>1`: "",
-		`labels.mix == "rw" ? reads > 5000 : writes > 100`: `labels.mix == "rw" ? reads > 5000 : writes > 100 does not hold for config/run{mix=rw}: reads = 1000, writes = 400`,
-		`labels.none == nil || tps > 0`:                    "",
-		"let limit = tps * 2; qps > limit":                 "",
-		"int(tps) in 99..101":                              "",
-	} {
-		failures, err := Assert([]Cell{a, b}, []string{source})
-		if err != nil {
-			t.Errorf("%s: %v", source, err)
-			continue
-		}
-		var texts []string
-		for _, f := range failures {
-			texts = append(texts, f.String())
-		}
-		if got := strings.Join(texts, "\n"); got != want {
-			t.Errorf("%s: %q, want %q", source, got, want)
-		}
-	}
-	for source, want := range map[string]string{
-		"erors == 0": `did you mean "errors"`, "tps": "not an assertion", "tps >": "not an assertion", "tps > 'x'": "not an assertion",
-		"zzzzzzzzzz > 1": "there are clients, elapsed", "": "not an assertion", "tps.x > 1": "not an assertion", "read_p59 < 1": `did you mean "read_p`,
-	} {
-		if err := CheckAssert(source); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", source, err, want)
-		}
-	}
-	nameless := cellAt(1)
-	nameless.Path, nameless.Outcome.Latency.P95, nameless.Outcome.Latency.Mean = []string{"", ""}, 0.123456789, 12345.678901
-	unlabelled := nameless
-	unlabelled.Path = []string{"config", "", "run"}
-	pathless := nameless
-	pathless.Labels = []Label{{"mix", "rw"}}
-	bare := nameless
-	bare.Workload = ""
-	for _, tt := range []struct {
-		cell Cell
-		want string
-	}{
-		{nameless, "oltp_read_write"}, {bare, "the cell"}, {unlabelled, "config/run"}, {pathless, "mix=rw"},
-	} {
-		failures, err := Assert([]Cell{tt.cell}, []string{"p95 + mean + events < 0"})
-		want := "p95 + mean + events < 0 does not hold for " + tt.want + ": p95 = 0.123457, mean = 12345.7, events = 1000"
-		if err != nil || len(failures) != 1 || failures[0].String() != want {
-			t.Errorf("%v, %v; want %s", failures, err, want)
-		}
-	}
-	same := []Cell{b, b}
-	same[1].Repeat = 2
-	failures, _ := Assert(same, []string{"errors == 0"})
-	if len(failures) != 2 || !strings.HasSuffix(failures[1].Cell, "repeat 2") {
-		t.Errorf("repeats are not told apart: %v", failures)
-	}
-	if err := CheckAssert("tsp > 1"); err == nil || !strings.Contains(err.Error(), `"tps"`) {
-		t.Error(err)
 	}
 }

@@ -6,27 +6,49 @@ import (
 	"strings"
 )
 
-// trust gathers how far the differences of a table can be trusted, for a footnote.
+// MarkOrder is the code of the mark that the repeats of a scenario were executed one after the other.
+const MarkOrder = "order"
+
+// trust gathers how far the differences of a table can be trusted, for its footnotes.
 type trust struct {
+	between   bool // the sides are of different runs
+	by        Correction
 	decidable int      // differences that a test could find significant
-	pairs     []string // the repeats on both sides of those that none could: 3+3, the smaller first; distinct
-	single    bool     // all of these pairs have no repeats on one side
-	few       int      // the fewest repeats of any row that was compared; 0: there is none
+	byPairs   int      // of these, those by pairs
+	byBatches int      // differences that are plain, but have an interval
+	few       []string // the repeats on both sides of those that no test could: 3+3, the smaller first; distinct
+	single    bool     // all of these have no repeats on one side
+	fewest    int      // the fewest repeats of any row that was compared; 0: there is none
+	apart     bool     // repeats of both sides that are not in the same rounds
+	undecided int      // tested and not significant
+	advised   int      // the most repeats that one of the undecided takes to find 10 %
+	short     bool     // that one has fewer
 }
 
 // add puts down a difference between a baseline of so many repeats and a value of so many.
 func (t *trust) add(c Change, baseline, value int) {
 	low, high := min(baseline, value), max(baseline, value)
-	if t.few == 0 || low < t.few {
-		t.few = low
+	if t.fewest == 0 || low < t.fewest {
+		t.fewest = low
 	}
-	if c.Decidable {
-		t.decidable++
+	if c.Method == ByBatches {
+		t.byBatches++
+	}
+	if !c.Decidable {
+		t.single = (t.single || len(t.few) == 0) && low <= 1
+		if text := fmt.Sprintf("%d+%d", low, high); !slices.Contains(t.few, text) {
+			t.few = append(t.few, text)
+		}
 		return
 	}
-	t.single = (t.single || len(t.pairs) == 0) && low <= 1
-	if pair := fmt.Sprintf("%d+%d", low, high); !slices.Contains(t.pairs, pair) {
-		t.pairs = append(t.pairs, pair)
+	t.decidable++
+	t.apart = t.apart || c.rounds == 0
+	if c.Method == ByPairs {
+		t.byPairs++
+	}
+	if !c.Significant && c.Tested {
+		t.undecided++
+		t.advised, t.short = max(t.advised, c.Advised), t.short || c.Advised > low
 	}
 }
 
@@ -35,18 +57,78 @@ func (t *trust) note(notes *noteBook, column string) {
 	remedy := fmt.Sprintf("`repeat: %d` and `order: interleaved`", IntervalRepeats)
 	needed := fmt.Sprintf("it takes %d+%d repeats; %d each are advised", TestRepeats, TestRepeats, IntervalRepeats)
 	switch {
-	case t.pairs != nil && t.single:
+	case t.few != nil && t.single:
 		notes.addColumn(column, Mark{Code: MarkNoRepeats,
-			Text: "?: without repeats a difference cannot be told from noise: a plain ratio, no claim; " + needed, Remedy: remedy})
-	case t.pairs != nil:
+			Text: "?: without repeats a difference cannot be told from noise: a plain ratio, no claim; " + needed + t.batches(), Remedy: remedy})
+	case t.few != nil:
 		notes.addColumn(column, Mark{Code: MarkFewRepeats, Text: fmt.Sprintf("?: %s repeats cannot tell a difference from noise, however large it is "+
-			"(no Mann-Whitney U test of so few gives p < %.2f): a plain ratio, no claim; %s", strings.Join(t.pairs, ", "), alpha, needed), Remedy: remedy})
-	case t.few > 0 && t.few < IntervalRepeats:
+			"(no Mann-Whitney U test of so few gives p < %.2f): a plain ratio, no claim; %s", strings.Join(t.few, ", "), alpha, needed), Remedy: remedy})
+	case t.fewest > 0 && t.fewest < IntervalRepeats:
 		notes.addColumn(column, Mark{Code: MarkFewRepeats,
-			Text: fmt.Sprintf("fewer than %d repeats (as few as %d): too few for a 95 %% interval", IntervalRepeats, t.few), Remedy: remedy})
+			Text: fmt.Sprintf("fewer than %d repeats (as few as %d): too few for a 95 %% interval", IntervalRepeats, t.fewest), Remedy: remedy})
+	}
+	if t.apart && !t.between {
+		notes.addColumn(column, Mark{Code: MarkOrder, Text: "repeats one after the other: drift between scenarios looks like a difference",
+			Remedy: "`order: interleaved` compares round by round"})
 	}
 	if t.decidable > 0 {
-		notes.addColumn(column, Mark{Code: MarkChance, Text: fmt.Sprintf("Δ is between medians; ~ is not significant (Mann-Whitney U, p ≥ %.2f). "+
-			"Of the %d differences tested, chance alone makes up to %.2g significant", alpha, t.decidable, alpha*float64(t.decidable))})
+		notes.addColumn(column, Mark{Code: MarkChance, Text: t.method() + "; " + t.chance(), Remedy: t.advice()})
 	}
+}
+
+func (t *trust) batches() string {
+	if t.byBatches == 0 {
+		return ""
+	}
+	return ". The interval of a single execution is from batch means of its seconds: how steady it was, not how it would be again"
+}
+
+// method says what Δ and ~ are.
+func (t *trust) method() string {
+	p := "p"
+	if t.by == Holm {
+		p = "p after Holm's correction"
+	}
+	const geometric = "Δ is the geometric mean of the ratios round by round, not of the medians"
+	switch t.byPairs {
+	case 0:
+		medians := "medians"
+		if t.between {
+			medians = "medians, of runs made at different times: whatever else changed in between is in it"
+		}
+		return fmt.Sprintf("Δ is between %s; ~ is not significant (Mann-Whitney U, %s ≥ %.2f)", medians, p, alpha)
+	case t.decidable:
+		return fmt.Sprintf("%s; ~ is not significant (paired t of their logarithms, %s ≥ %.2f)", geometric, p, alpha)
+	}
+	return fmt.Sprintf("%s, where there are rounds to pair, else between medians; ~ is not significant (paired t of the logarithms, else Mann-Whitney U; %s ≥ %.2f)",
+		geometric, p, alpha)
+}
+
+// chance says how many of the differences chance alone would give.
+func (t *trust) chance() string {
+	differences := fmt.Sprintf("of the %d differences tested,", t.decidable)
+	if t.decidable == 1 {
+		differences = "of the 1 difference tested,"
+	}
+	if t.by == Holm {
+		return differences + " chance alone makes any significant in at most 5 % of such tables"
+	}
+	text := fmt.Sprintf("%s chance alone makes up to %.2g significant", differences, alpha*float64(t.decidable))
+	if t.decidable >= 20 {
+		text += " (--correct holm guards against that)"
+	}
+	return text
+}
+
+// advice says how many repeats tell 10 % from the noise that was seen, or that these did.
+func (t *trust) advice() string {
+	switch {
+	case t.undecided == 0 || t.advised == 0:
+		return ""
+	case t.advised >= mostRepeats:
+		return "no sensible number of repeats tells 10 % from the noise here: longer cells, or a quieter machine"
+	case t.short:
+		return fmt.Sprintf("the noise here needs `repeat: %d` to tell 10 %% from ~ in 95 of 100 cases", t.advised)
+	}
+	return "the noise here is small enough: where ~ stands, a difference of 10 % would have been found in 95 of 100 cases"
 }

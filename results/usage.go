@@ -17,7 +17,7 @@ type Machine struct {
 	Usage  Usage  `json:"usage"`
 	// Processes are those whose share of it is known: "benchplan", and "server" where that is a process of this machine.
 	Processes map[string]Process `json:"processes,omitempty"`
-	// SeriesFile has a Usage for each second of the load's series; set by Writer.Append.
+	// SeriesFile has a Usage for each second of the load's series, or for several where the machine was slow to answer; set by Writer.Append.
 	SeriesFile string  `json:"series_file,omitempty"`
 	Seconds    []Usage `json:"-"` // kept in series/
 }
@@ -70,14 +70,17 @@ type ServerStatus struct {
 	Counters map[string]int64 `json:"counters,omitempty"`
 	// Variables are the global variables whose values differ from those of the run's record of the target.
 	Variables map[string]string `json:"variables,omitempty"`
-	// SeriesFile has, for each second, the differences of StatusSeries; set by Writer.Append.
+	// SeriesFile has, for each second of the load's series, the differences of StatusSeries; nothing where the server was not asked
+	// at both of its ends. Set by Writer.Append.
 	SeriesFile string             `json:"series_file,omitempty"`
 	Seconds    []map[string]int64 `json:"-"` // kept in series/
 }
 
-// StatusSeries are the status variables that are kept for each second.
+// StatusSeries are the status variables that are kept for each second, where the server has them: MariaDB has rows_read and the
+// handler_… variables where MySQL has innodb_rows_….
 var StatusSeries = []string{
 	"questions", "com_commit", "com_rollback", "innodb_rows_read", "innodb_rows_inserted", "innodb_rows_updated", "innodb_rows_deleted",
+	"rows_read", "handler_write", "handler_update", "handler_delete",
 	"innodb_buffer_pool_read_requests", "innodb_buffer_pool_reads", "innodb_os_log_written", "innodb_os_log_fsyncs", "innodb_data_fsyncs",
 	"innodb_row_lock_waits", "innodb_row_lock_time", "created_tmp_tables", "created_tmp_disk_tables",
 }

@@ -3,6 +3,7 @@ package steps
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"benchplan/plan"
@@ -97,6 +98,9 @@ func (s *runSpec) summary() string {
 	if len(stops) > 0 {
 		parts = append(parts, strings.Join(stops, " or "))
 	}
+	if r := s.Rate.schedule(); r != nil {
+		parts = append(parts, "at "+rateText(r))
+	}
 	text := strings.Join(parts, ", ")
 	if s.Warmup > 0 {
 		text += " after " + s.Warmup.String() + " of warm-up"
@@ -114,13 +118,14 @@ func clientsText(clients []engine.RoleClients) string {
 			parts = append(parts, fmt.Sprintf("%s %d", c.Role, c.Count))
 		}
 	}
-	if len(parts) > 0 {
-		return strings.Join(parts, " + ") + " clients"
-	}
+	noun := " clients"
 	if total == 1 {
-		return "1 client"
+		noun = " client"
 	}
-	return fmt.Sprintf("%d clients", total)
+	if len(parts) > 0 {
+		return strings.Join(parts, " + ") + noun
+	}
+	return strconv.Itoa(total) + noun
 }
 
 // maxResolved bounds how much of a resolved plan run.json holds; each cell's record tells its own part in full.

@@ -37,6 +37,8 @@ type run struct {
 	Config
 	pick     pick
 	targets  *targets
+	machines *machines
+	told     map[string]bool           // what a note was about: see tell
 	stand    *standIn                  // answers HTTP in a rehearsal
 	expected ledger                    // what verify holds the tables against
 	balances balances                  // and their sums
@@ -61,7 +63,7 @@ type undo struct {
 // went wrong is reported together, with secrets masked; see Errors.
 func Run(ctx context.Context, c Config) error {
 	r := &run{
-		Config: c, pick: pick{c.Only, c.Skip, map[string]bool{}}, targets: newTargets(c), expected: ledger{},
+		Config: c, pick: pick{c.Only, c.Skip, map[string]bool{}}, targets: newTargets(c), machines: newMachines(c.Plan), told: map[string]bool{}, expected: ledger{},
 		balances: balances{}, verifies: holds(c.Plan.Root, "verify"), made: map[tableKey]*tables.Made{},
 		undo: map[*plan.Scope][]undo{}, agreed: map[string]bool{}, rehearsed: map[string]plan.Files{},
 	}
@@ -84,10 +86,13 @@ func Run(ctx context.Context, c Config) error {
 	scope, err := c.Plan.Scope()
 	if err != nil {
 		failures = collect(failures, r.fault(nil, err))
+	} else if err = r.preflight(ctx); err != nil {
+		failures = collect(failures, err)
 	} else {
 		_, err = r.group(ctx, scope, false)
 		failures = collect(failures, err)
 	}
+	failures = collect(failures, r.machines.close())
 	failures = collect(failures, r.targets.close())
 	failures = collect(failures, r.removeRehearsed())
 	return r.end(ctx, failures)

@@ -15,6 +15,7 @@ import (
 // load is what a run step has made ready to be measured.
 type load struct {
 	order    engine.Order
+	watching *watching // nil: nothing is read beside it
 	measure  func(context.Context) (results.Outcome, error)
 	describe func(*results.Cell)   // writes into the record what it runs on
 	advise   func(err error) error // says where an error of measure is from, and what to do
@@ -33,7 +34,7 @@ func (c *Call) load(ctx context.Context, spec *runSpec) (*load, error) {
 	}
 	order.Seed = c.run.cellSeed(c.Scope)
 	if definition.Host != nil {
-		return c.hostLoad(spec, definition, order)
+		return c.hostLoad(ctx, spec, definition, order)
 	}
 	return c.serverLoad(ctx, spec, definition, order)
 }
@@ -56,12 +57,17 @@ func (c *Call) serverLoad(ctx context.Context, spec *runSpec, definition engine.
 	if err := c.weigh(ctx, conn, t, data, workload); err != nil {
 		return nil, err
 	}
+	watching, err := c.watchServer(ctx, conn, t, needOfLoad(order, workload, data))
+	if err != nil {
+		return nil, err
+	}
 	return &load{
-		order: order,
+		order:    order,
+		watching: watching,
 		measure: func(ctx context.Context) (results.Outcome, error) {
 			limited, stop := conn.whileAlive(ctx)
 			defer stop()
-			out, err := engine.Run(limited, connector, workload, order, c.run.Observer.Load, nil)
+			out, err := engine.Run(limited, connector, workload, order, c.run.Observer.Load, watching.meter())
 			c.run.expected.changed(conn, t.Database, out.Ledger)
 			return out, err
 		},
@@ -74,13 +80,16 @@ func (c *Call) serverLoad(ctx context.Context, spec *runSpec, definition engine.
 // attributes.
 func (c *Call) describeServer(cell *results.Cell, conn *connection, t *plan.Target, data *plan.Tables) {
 	cell.Tables = *data
+	if data.More != nil {
+		cell.Tables.More = plan.Settings(data.More)
+	}
 	cell.RowsAtStart = c.run.expected.rows(conn, t.Database, tables.Names(workloads.Schemas()[data.Schema], *data))
 	cell.Target, cell.ServerVersion = conn.endpoint(t.Database), conn.server.Version
 	maps.Copy(cell.Attributes, conn.settings)
 }
 
 // hostLoad is a load on this machine: no target is reached, and no private server started.
-func (c *Call) hostLoad(spec *runSpec, definition engine.Definition, order engine.Order) (*load, error) {
+func (c *Call) hostLoad(ctx context.Context, spec *runSpec, definition engine.Definition, order engine.Order) (*load, error) {
 	var files *plan.Files
 	if definition.Host.Files {
 		var err error
@@ -99,10 +108,12 @@ func (c *Call) hostLoad(spec *runSpec, definition engine.Definition, order engin
 	if err != nil {
 		return nil, err
 	}
+	watching := c.watchHost(ctx)
 	return &load{
-		order: order,
+		order:    order,
+		watching: watching,
 		measure: func(ctx context.Context) (results.Outcome, error) {
-			return engine.RunHost(ctx, workload, order, c.run.Observer.Load, nil)
+			return engine.RunHost(ctx, workload, order, c.run.Observer.Load, watching.meter())
 		},
 		describe: func(cell *results.Cell) { cell.Load, cell.Files = definition.Name, files },
 		advise:   func(err error) error { return err },

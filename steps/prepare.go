@@ -65,6 +65,11 @@ func (c *Call) prepareTables(ctx context.Context, spec *prepareSpec) error {
 	if err := c.confirmForeign(ctx, conn, t, wanted); err != nil {
 		return err
 	}
+	if !c.run.Rehearse {
+		if short := c.run.diskShortage(ctx, conn, t, needOfPrepare(spec, wanted), wanted); short != nil {
+			return final{errors.New(short.text)}
+		}
+	}
 	names := tables.Names(workloads.Schemas()[wanted.Schema], *wanted)
 	report, err := c.prepare(ctx, conn, t, *wanted, spec)
 	if c.otherProduct(t, err) {

@@ -17,6 +17,7 @@ const (
 	rehearsedTime    = time.Second
 	rehearsedRows    = 1000
 	rehearsedClients = 64
+	rehearsedRate    = 1000 // events per second
 )
 
 // rehearsedCount cuts a number of events or rows to a thousandth, at most 1,000 and at least 1 where there were any.
@@ -35,6 +36,11 @@ func rehearsedDuration(d plan.Duration) plan.Duration {
 func rehearsed(o engine.Order) engine.Order {
 	o.Duration, o.Warmup = rehearsedDuration(o.Duration), rehearsedDuration(o.Warmup)
 	o.Events = rehearsedCount(o.Events)
+	if o.Rate != nil {
+		slower := *o.Rate
+		slower.From, slower.To = min(slower.From, rehearsedRate), min(slower.To, rehearsedRate)
+		o.Rate = &slower
+	}
 	total := o.Total()
 	if total <= rehearsedClients {
 		return o

@@ -18,15 +18,19 @@ import (
 
 // runSpec is the load of one cell. The workload's own options stand beside these.
 type runSpec struct {
-	Workload string            `key:"workload" required:"true" doc:"the load; benchplan workloads lists them with their options"`
-	Threads  threads           `key:"threads" doc:"clients, one connection (or, in a load on this machine, one thread) each: a number, or by role as in {write: 64, read: 0}, where a role that is not named has none; left out, the workload's own"`
-	Duration plan.Duration     `key:"duration" doc:"measured time; with events too, whichever comes first"`
-	Events   plan.Count        `key:"events" doc:"number of events over all clients; it is exact"`
-	Warmup   plan.Duration     `key:"warmup" doc:"time before anything is counted"`
-	Interval plan.Duration     `key:"interval" default:"1s" min:"1s" doc:"how often progress is shown"`
-	PSMode   string            `key:"ps_mode" enum:"auto|disable" doc:"auto: prepared statements; disable: text; left out, the target's, else the workload's own"`
-	OnError  map[string]string `key:"on_error" doc:"what follows an error, by its number or by default: stop, restart, count or reconnect; as in {1105: count, default: stop}"`
-	Options  any               `key:"-" more:"workload"`
+	Workload  string            `key:"workload" required:"true" doc:"the load; benchplan workloads lists them with their options"`
+	Threads   threads           `key:"threads" doc:"clients, one connection (or, in a load on this machine, one thread) each: a number, or by role as in {write: 64, read: 0}, where a role that is not named has none; left out, the workload's own"`
+	Rate      rate              `key:"rate" doc:"events that are due each second, over all clients (an open loop: latency counts from when an event was due): a number, {per_second: 1000, arrivals: poisson}, or a ramp {from: 100, to: 2000}; left out, each client begins the next event when its last is done"`
+	Duration  plan.Duration     `key:"duration" doc:"measured time; with events too, whichever comes first"`
+	Events    plan.Count        `key:"events" doc:"number of events over all clients; it is exact"`
+	Warmup    plan.Duration     `key:"warmup" doc:"time before anything is counted"`
+	Interval  plan.Duration     `key:"interval" default:"1s" min:"1s" doc:"how often progress is shown"`
+	PSMode    string            `key:"ps_mode" enum:"auto|disable" doc:"auto: prepared statements; disable: text; left out, the target's, else the workload's own"`
+	OnError   map[string]string `key:"on_error" doc:"what follows an error, by its number or by default: stop, restart, count or reconnect; as in {1105: count, default: stop}"`
+	Grace     plan.Duration     `key:"grace" min:"10ms" max:"1h" doc:"how long events under way may take to end when the time is up, before their connections are cut; left out, 5s"`
+	Reconnect plan.Duration     `key:"reconnect_timeout" min:"100ms" max:"24h" doc:"how long a client that has lost its connection tries to have another, before the run fails; left out, 30s"`
+	Silence   plan.Duration     `key:"silence" min:"1s" max:"24h" doc:"how long a run that only events end may go without an answer before it fails; left out, 5m"`
+	Options   any               `key:"-" more:"workload"`
 }
 
 // threads is a number of clients, or one for each role.
@@ -41,7 +45,9 @@ func runKind() Kind {
 	for _, m := range results.Metrics() {
 		k.Yields = append(k.Yields, m.Name)
 	}
-	k = lasting(k, func(spec *runSpec) time.Duration { return spec.Warmup.D() + spec.Duration.D() })
+	k = lasting(k, func(spec *runSpec) time.Duration {
+		return leastTime(engine.Order{Warmup: spec.Warmup, Duration: spec.Duration, Events: spec.Events, Rate: spec.Rate.schedule()})
+	})
 	return checked(k, checkRun)
 }
 
@@ -94,6 +100,12 @@ func checkHost(spec *runSpec, host *engine.Host, in plan.Place) []plan.Problem {
 	if len(spec.OnError) > 0 {
 		meaningless("on_error")
 	}
+	if spec.Reconnect > 0 {
+		meaningless("reconnect_timeout")
+	}
+	if spec.Silence > 0 {
+		meaningless("silence")
+	}
 	if spec.Threads.All > mostThreads {
 		found = append(found, problem("threads", fmt.Sprintf("%d threads are not possible: %s takes an OS thread for each, and %d at the most", spec.Threads.All, spec.Workload, mostThreads)))
 	}
@@ -110,8 +122,19 @@ func checkHost(spec *runSpec, host *engine.Host, in plan.Place) []plan.Problem {
 // mostThreads is how many OS threads a load on this machine may have: the Go runtime ends a program that has 10,000.
 const mostThreads = 8000
 
+// stepWords are keys by which other tools raise the number of clients while a load runs.
+var stepWords = []string{"from", "to", "start", "end", "step", "steps", "min", "max"}
+
+// stepped tells whether the clients are given as a series of numbers.
+func (t *threads) stepped() bool {
+	return slices.ContainsFunc(stepWords, func(word string) bool { _, there := t.Roles[word]; return there })
+}
+
 // clients gives the number of clients of each role, in the workload's order of roles.
 func (s *runSpec) clients(d engine.Definition) ([]engine.RoleClients, []plan.Problem) {
+	if s.Threads.stepped() {
+		return nil, []plan.Problem{problem("threads", "steps of threads are cells of the comparison: use a matrix, as in `matrix: {threads: [1, 8, 64]}` beside the run, and `threads: ${{ matrix.threads }}`")}
+	}
 	if len(d.Roles) == 0 {
 		if len(s.Threads.Roles) > 0 {
 			return nil, []plan.Problem{problem("threads", fmt.Sprintf("%s has no roles: threads takes a number", s.Workload))}
@@ -156,12 +179,13 @@ func (s *runSpec) psMode(workload engine.PSMode, t *plan.Target) engine.PSMode {
 func (s *runSpec) order(d engine.Definition, clients []engine.RoleClients) (engine.Order, []plan.Problem) {
 	o := engine.Order{
 		Workload: s.Workload, Clients: clients, Duration: s.Duration, Events: s.Events, Warmup: s.Warmup, Interval: s.Interval,
+		Rate: s.Rate.schedule(), Grace: s.Grace, ServerLost: s.Reconnect, Silence: s.Silence,
 		PSMode: d.PSMode, OnError: map[int]engine.Action{},
 	}
 	if s.PSMode != "" {
 		o.PSMode = engine.PSMode(s.PSMode)
 	}
-	var problems []plan.Problem
+	problems := s.Rate.check(s.Duration)
 	for _, key := range sortedKeys(s.OnError) {
 		action := engine.Action(s.OnError[key])
 		if !slices.Contains(engine.Actions, action) {
@@ -203,9 +227,10 @@ func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) 
 	c.run.seq++
 	cell := c.record(spec, l.order)
 	l.describe(&cell)
-	c.run.Observer.Cell(c.Scope, cell.Seq, c.run.Run.Planned, l.order.Warmup.D()+l.order.Duration.D())
+	c.run.Observer.Cell(c.Scope, cell.Seq, c.run.Run.Planned, leastTime(l.order))
 	cell.Outcome, err = l.measure(ctx)
 	cell.Finished = time.Now().UTC()
+	l.watching.finish(c, &cell)
 	err = c.conclude(ctx, l, &cell, err)
 	if cell.Status == results.Partial && cell.Outcome.Elapsed == 0 || cell.Outcome.Stopped == "" {
 		return nil, err // it never came to measuring: there is nothing to keep
@@ -249,13 +274,22 @@ func (c *Call) record(spec *runSpec, o engine.Order) results.Cell {
 	cell := results.Cell{
 		Path: s.Path(), Labels: labelsOf(s), Repeat: s.Repeat(), Round: s.Repeat(), Seq: c.run.seq, Position: s.At(),
 		Workload: spec.Workload, Options: cellOptions(spec, o), Clients: byRole(o.Clients),
-		Wanted:  results.Wanted{Duration: o.Duration, Events: int64(o.Events), Warmup: o.Warmup},
+		Wanted:  wanted(o),
 		Started: time.Now().UTC(), Attributes: map[string]string{},
 	}
 	if order := s.Order(); order != plan.Declared {
 		cell.Attributes["order"] = string(order)
 	}
 	return cell
+}
+
+// wanted is the load that was asked for.
+func wanted(o engine.Order) results.Wanted {
+	w := results.Wanted{Duration: o.Duration, Events: int64(o.Events), Warmup: o.Warmup}
+	if r := o.Rate; r != nil {
+		w.Rate, w.RateTo, w.Arrivals = r.From, r.To, string(r.Arrivals)
+	}
+	return w
 }
 
 // cellOptions are the workload's options and how its statements are sent and its errors met.
@@ -270,6 +304,11 @@ func cellOptions(spec *runSpec, o engine.Order) map[string]any {
 	out["seed"] = strconv.FormatUint(o.Seed, 10)
 	if len(spec.OnError) > 0 {
 		out["on_error"] = spec.OnError
+	}
+	for name, d := range map[string]plan.Duration{"grace": spec.Grace, "reconnect_timeout": spec.Reconnect, "silence": spec.Silence} {
+		if d > 0 {
+			out[name] = d
+		}
 	}
 	return out
 }

@@ -90,5 +90,5 @@ func (ts *targets) restart(ctx context.Context, c *connection, options map[strin
 	c.stopped = false
 	c.startedWith(options)
 	ts.warn(c.private)
-	return c.identify(ctx)
+	return c.answers(ctx) // the record has the server as it was first met, and each cell what differs
 }

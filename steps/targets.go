@@ -32,6 +32,7 @@ type targets struct {
 	demand   demand
 	log      *slog.Logger
 	note     func(string)
+	mask     func(string) string
 }
 
 // connection is a target that was reached.
@@ -40,15 +41,16 @@ type connection struct {
 	target  *plan.Target
 	private *localserver.Server // nil for a server of somebody else
 	config  *mysql.Config       // no database selected
-	server  results.Server
-	stopped bool // by a server step: it is no fault that it does not answer
+	server  results.Server      // as it was first met
+	pid     int                 // of a server of somebody else on this machine; 0: not known
+	stopped bool                // by a server step: it is no fault that it does not answer
 
 	databases map[string]bool   // that this run has made
 	settings  map[string]string // that a private server was started with, and that steps have set: attributes of the cells
 }
 
 func newTargets(c Config) *targets {
-	return &targets{folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), log: c.Writer.Log(), note: c.Observer.Note}
+	return &targets{folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), log: c.Writer.Log(), note: c.Observer.Note, mask: c.Mask}
 }
 
 // reach gives the connection to a target; the first time it connects, without selecting a database, and starts a private
@@ -92,7 +94,7 @@ func (ts *targets) connect(ctx context.Context, t *plan.Target) (*connection, er
 	if err != nil {
 		return nil, err
 	}
-	if err := c.identify(ctx); err != nil {
+	if err := c.identify(ctx, ts.mask); err != nil {
 		if c.private != nil {
 			err = errors.Join(err, c.private.Stop(context.WithoutCancel(ctx)))
 		}
@@ -167,7 +169,7 @@ func (ts *targets) warn(server *localserver.Server) {
 }
 
 // identify connects once and asks who the server is.
-func (c *connection) identify(ctx context.Context) error {
+func (c *connection) identify(ctx context.Context, mask func(string) string) error {
 	db, err := c.db(ctx, "")
 	if err != nil {
 		return err
@@ -175,11 +177,31 @@ func (c *connection) identify(ctx context.Context) error {
 	defer db.Close()
 	c.server = target.Identify(ctx, db)
 	c.server.Endpoint = c.endpoint(c.target.Database)
+	c.server.Variables = c.portable(c.server.Variables)
+	for i := range c.server.Unknown {
+		c.server.Unknown[i] = mask(c.server.Unknown[i])
+	}
 	if c.private != nil {
 		c.server.Name = "private server"
-		c.server.Variables = withoutFolder(c.server.Variables, filepath.Dir(c.private.Data()))
 	}
 	return nil
+}
+
+// answers sees that the server can be asked.
+func (c *connection) answers(ctx context.Context) error {
+	db, err := c.db(ctx, "")
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// portable gives variables as the record has them.
+func (c *connection) portable(variables map[string]string) map[string]string {
+	if c.private == nil {
+		return variables
+	}
+	return withoutFolder(variables, filepath.Dir(c.private.Data()))
 }
 
 // withoutFolder writes "…" for the private server's folder in the values of variables: it is another in each run, and that is no

@@ -23,7 +23,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1   // a step, an assertion of a step, or verify failed, or the server was lost
 	exitUsage       = 2   // the plan or the command line is wrong
-	exitNotHeld     = 3   // report.assert did not hold
+	exitNotHeld     = 3   // report.assert or --fail-on did not hold
 	exitInterrupted = 130 // by a signal
 )
 
@@ -82,14 +82,14 @@ one table that compares the scenarios; after a change the identical matrix is
 run again and the two runs are compared, cell by cell.
 
 Exit status: 0 done · 1 a step failed or the server was lost · 2 the plan or the
-command line is wrong · 3 report.assert did not hold · 130 interrupted.`,
+command line is wrong · 3 report.assert or --fail-on did not hold · 130 interrupted.`,
 		Version:       toolVersion().Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(
 		runCommand(t), validateCommand(t), showCommand(t), reportCommand(t), compareCommand(t), runsCommand(t),
-		workloadsCommand(t), schemaCommand(t), referenceTopic(),
+		workloadsCommand(t), schemaCommand(t), referenceTopic(), formatsTopic(),
 	)
 	return root
 }

@@ -15,35 +15,31 @@ import (
 	"benchplan/workloads/host"
 	"benchplan/workloads/tables"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// progress tells on standard error what a run does: lines of what was done, and on a terminal a last line of what is
+// progress tells on standard error what a run does: lines of what was done, and on a terminal, below them, what is
 // being done. It is a steps.Observer, whose calls come one at a time.
 type progress struct {
 	t     *terminal
 	quiet bool
-	live  bool // a line for every interval of a cell
+	every bool // a line for every interval of a cell
 	mask  func(string) string
 
 	printing sync.Mutex    // guards bars and bar
 	bars     *mpb.Progress // nil where lines are all
 	bar      *mpb.Bar
 
-	cell   string // "cell 3 of 54 config=plain mix=rw"
-	filled time.Time
+	// live is what the bars show. They ask for it from a goroutine of their own, while we may be waiting for them to take a line:
+	// so its mutex is never held while something is printed.
+	live live
 
-	// mu guards what the last line shows. The bar asks for it from a goroutine of its own, while we may be waiting for the bar
-	// to take a line: so mu is never held while something is printed.
-	mu      sync.Mutex
-	status  string // what is being done
-	started time.Time
-	planned int
-	done    int
-	least   time.Duration // of all cells
-	passed  time.Duration // the least time of the cells that are done
-	lasts   time.Duration // the least time of the cell under way
+	cell    string // "cell 3 of 54"
+	name    string // "config=plain mix=rw"
+	filled  time.Time
+	started int // cells that were done when the outermost group under way began
 }
 
 // worthALine is how long a step without a name takes before it gets a line: in a matrix of short cells the lines of the cells
@@ -53,36 +49,42 @@ const worthALine = time.Second
 // narrowest is the width below which a terminal gets lines alone.
 const narrowest = 40
 
-func newProgress(t *terminal, quiet, live bool, mask func(string) string) *progress {
-	return &progress{t: t, quiet: quiet, live: live, mask: mask, started: time.Now()}
+// refresh is how often what is being done is drawn anew.
+const refresh = 250 * time.Millisecond
+
+func newProgress(t *terminal, quiet, every bool, mask func(string) string) *progress {
+	return &progress{t: t, quiet: quiet, every: every, mask: mask, live: live{clock: clock{started: time.Now()}}}
 }
 
-// line prints a line, above the last one on a terminal.
+// line prints a line, on a terminal above what is being done.
 func (p *progress) line(format string, args ...any) {
+	p.write(func(int) string { return fmt.Sprintf(format, args...) })
+}
+
+// write prints a line that is made for the columns of the terminal; 0: it may have any width.
+func (p *progress) write(text func(columns int) string) {
 	if p.quiet {
 		return
 	}
-	text := plainText(p.mask(fmt.Sprintf(format, args...)))
 	p.printing.Lock()
 	defer p.printing.Unlock()
-	var out io.Writer = p.t.err
-	if p.bars != nil {
-		out = p.bars
+	if p.bars == nil {
+		_, _ = io.WriteString(p.t.err, plainText(p.mask(text(0)))+"\n")
+		return
 	}
-	_, _ = io.WriteString(out, text+"\n")
+	columns, _ := screen(p.t.err)
+	_, _ = io.WriteString(p.bars, p.live.rewound(columns)+plainText(p.mask(text(columns)))+"\n")
 }
 
-// say sets what the last line shows.
+// say sets what is told of the step under way.
 func (p *progress) say(format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.status = plainText(p.mask(fmt.Sprintf(format, args...)))
+	p.live.say(plainText(p.mask(fmt.Sprintf(format, args...))))
 }
 
 func (p *progress) Start(folder string, s plan.Summary) {
-	p.mu.Lock()
-	p.planned, p.least = s.Cells, s.Least
-	p.mu.Unlock()
+	p.live.mu.Lock()
+	p.live.clock.planned, p.live.clock.least = s.Cells, s.Least
+	p.live.mu.Unlock()
 	text := plural(s.Cells, "cell")
 	if s.Least > 0 {
 		text += ", at least " + plan.Duration(s.Least).String()
@@ -91,22 +93,31 @@ func (p *progress) Start(folder string, s plan.Summary) {
 	p.open()
 }
 
-// open puts the last line there, on a terminal that is wide enough.
+// open draws what is being done, on a terminal that is large enough.
 func (p *progress) open() {
-	if p.quiet || !isTerminal(p.t.err) || width(p.t.err) < narrowest {
+	columns, rows := screen(p.t.err)
+	if p.quiet || !isTerminal(p.t.err) || columns < narrowest || rows < leastRows {
 		return
 	}
 	p.printing.Lock()
 	defer p.printing.Unlock()
-	p.bars = mpb.New(mpb.WithOutput(p.t.err), mpb.WithWidth(16), mpb.WithAutoRefresh())
-	p.bar = p.bars.AddBar(int64(max(p.planned, 1)),
-		mpb.BarRemoveOnComplete(),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.lastLine() })),
-	)
-	p.bar.SetCurrent(int64(p.done))
+	above := func(w io.Writer, _ decor.Statistics) error {
+		columns, rows := screen(p.t.err)
+		return p.live.draw(w, columns, rows)
+	}
+	last := func(decor.Statistics) string {
+		columns, _ := screen(p.t.err)
+		text := p.live.last(columns, time.Now())
+		p.live.shown(strings.Repeat("=", barWidth) + text)
+		return text
+	}
+	p.bars = mpb.New(mpb.WithOutput(p.t.err), mpb.WithWidth(barWidth), mpb.WithAutoRefresh(), mpb.WithRefreshRate(refresh))
+	p.bar = p.bars.AddBar(int64(max(p.live.clock.planned, 1)), mpb.BarRemoveOnComplete(),
+		mpb.BarTopExtender(mpb.BarFillerFunc(above)), mpb.AppendDecorators(decor.Any(last)))
+	p.bar.SetCurrent(int64(p.live.clock.done))
 }
 
-// close takes the last line away.
+// close takes away what is being done.
 func (p *progress) close() {
 	p.printing.Lock()
 	defer p.printing.Unlock()
@@ -116,45 +127,34 @@ func (p *progress) close() {
 	p.bar.Abort(true)
 	p.bars.Wait()
 	p.bars, p.bar = nil, nil
+	columns, _ := screen(p.t.err)
+	_, _ = io.WriteString(p.t.err, p.live.rewound(columns))
 }
 
-// drawn tells whether there is a last line.
+// drawn tells whether what is being done is drawn.
 func (p *progress) drawn() bool {
 	p.printing.Lock()
 	defer p.printing.Unlock()
 	return p.bars != nil
 }
 
-// lastLine is what stands behind the bar.
-func (p *progress) lastLine() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	text := " " + time.Since(p.started).Round(time.Second).String()
-	if left := p.left(); left > 0 {
-		text += ", " + left.Round(time.Second).String() + " left"
-	}
-	text += "  " + p.status
-	if limit := width(p.t.err) - 22; len([]rune(text)) > limit {
-		text = string([]rune(text)[:max(limit-1, 0)]) + "…"
-	}
-	return text
-}
-
-// left estimates the time that is left: that of the cells at the least, stretched by what the ones so far took beside.
-func (p *progress) left() time.Duration {
-	rest := p.least - p.passed
-	if rest <= 0 || p.passed <= 0 {
-		return rest
-	}
-	return time.Duration(float64(rest) * max(1, float64(time.Since(p.started))/float64(p.passed+p.lasts)))
-}
-
 func (p *progress) Step(s *plan.Scope, try int) {
 	if try > 1 {
-		p.say("%s (try %d)", stepText(s), try)
+		p.say("try %d", try)
 		return
 	}
-	p.say("%s", stepText(s))
+	if outermost(s).Outer() != nil && (len(p.live.levels) == 0 || p.live.levels[0].scope != outermost(s)) {
+		p.started = p.live.clock.done
+	}
+	p.live.enter(s, func(s *plan.Scope) string { return plainText(p.mask(levelText(s))) }, time.Now())
+}
+
+// outermost gives the cell of a step of the plan itself that a cell is in.
+func outermost(s *plan.Scope) *plan.Scope {
+	for s.Outer() != nil && s.Outer().Outer() != nil {
+		s = s.Outer()
+	}
+	return s
 }
 
 func stepText(s *plan.Scope) string {
@@ -177,46 +177,41 @@ func labelText(labels []plan.Label) string {
 }
 
 func (p *progress) StepDone(s *plan.Scope, took time.Duration, err error) {
+	step := s.Step()
+	if kind := steps.Kinds()[step.Kind]; !step.Group() && !step.Load() && kind.Least != nil {
+		if spec, err := s.Spec(); err == nil {
+			p.live.mu.Lock()
+			p.live.clock.passed += min(took, kind.Least(spec))
+			p.live.mu.Unlock()
+		}
+	}
 	switch {
-	case s.Step().Group():
+	case step.Group():
+		if n := p.live.clock.done - p.started; n > 1 && s == outermost(s) && err == nil {
+			p.line("%s  %s in %s", levelText(s), plural(n, "cell"), took.Round(100*time.Millisecond))
+		}
 	case errors.Is(err, steps.ErrInterrupted):
 		p.line("%s interrupted", stepText(s))
 	case err != nil:
 		p.line("%s failed", stepText(s))
-	case !s.Step().Load() && (s.Name() != "" || took >= worthALine):
+	case !step.Load() && (s.Name() != "" || took >= worthALine):
 		p.line("%s  %s", stepText(s), took.Round(time.Millisecond))
 	}
 }
 
 func (p *progress) Cell(s *plan.Scope, seq, planned int, least time.Duration) {
-	p.cell = fmt.Sprintf("cell %d of %d", seq, planned)
-	if name := s.Identity(); name != "" {
-		p.cell += " " + name
-	}
+	p.cell, p.name = fmt.Sprintf("cell %d of %d", seq, planned), s.Identity()
 	if s.Repeat() > 1 {
-		p.cell += fmt.Sprintf(" #%d", s.Repeat())
+		p.name += fmt.Sprintf(" #%d", s.Repeat())
 	}
-	p.mu.Lock()
-	p.lasts = least
-	p.mu.Unlock()
-	p.say("%s", p.cell)
+	p.live.mu.Lock()
+	p.live.clock.begin(least, time.Now())
+	p.live.mu.Unlock()
 }
 
-// Load puts the figures first: what a narrow terminal cuts off is the name of the cell.
 func (p *progress) Load(s engine.Snapshot) {
-	rate := "tps"
-	if s.QPS == 0 && s.TPS > 0 {
-		rate = "events/s" // a load on this machine sends no statements
-	}
-	text := fmt.Sprintf("%.0f %s, p95 %s", s.TPS, rate, millis(s.P95))
-	if s.Errors > 0 {
-		text += fmt.Sprintf(", %d errors", s.Errors)
-	}
-	if s.Warmup {
-		text += ", warm-up"
-	}
-	p.say("%s  %s", text, p.cell)
-	if p.live {
+	p.live.load(s)
+	if p.every {
 		p.line("[ %.0fs ] thds: %d tps: %.2f qps: %.2f lat (ms,95%%): %.2f err: %d restarts: %d reconn: %d", s.Elapsed.Seconds(), s.Clients, s.TPS, s.QPS, s.P95, s.Errors, s.Restarts, s.Reconnects)
 	}
 }
@@ -232,17 +227,12 @@ func millis(ms float64) string {
 }
 
 func (p *progress) CellDone(c *results.Cell) {
-	p.mu.Lock()
-	p.done++
-	p.passed += p.lasts
-	p.lasts = 0
-	p.mu.Unlock()
 	o := &c.Outcome
 	rate := "tps"
 	if c.Load != "" {
 		rate = "events/s"
 	}
-	text := fmt.Sprintf("%s  %.0f %s, p95 %s", p.cell, ratio(float64(o.Events), o.Elapsed), rate, millis(o.Latency.P95))
+	text := fmt.Sprintf("%.0f %s, p95 %s", ratio(float64(o.Events), o.Elapsed), rate, millis(o.Latency.P95))
 	var failed int64
 	for _, e := range o.Errors {
 		failed += e.Count
@@ -253,12 +243,36 @@ func (p *progress) CellDone(c *results.Cell) {
 	if c.Status != results.Complete {
 		text += ", " + string(c.Status)
 	}
-	p.line("%s", text)
+	p.live.mu.Lock()
+	took := time.Since(p.live.clock.begun)
+	p.live.clock.end(time.Now())
+	p.live.errors, p.live.now = p.live.errors+failed, 0
+	done, planned := p.live.clock.done, p.live.clock.planned
+	p.live.mu.Unlock()
+	text += ", " + took.Round(100*time.Millisecond).String()
+	p.write(func(columns int) string { return p.cellLine(text, columns) })
 	p.printing.Lock()
 	defer p.printing.Unlock()
 	if p.bar != nil {
-		p.bar.SetCurrent(int64(min(p.done, p.planned-1))) // the last cell is not the end: finally follows
+		p.bar.SetCurrent(int64(min(done, planned-1))) // the last cell is not the end: finally follows
 	}
+}
+
+// cellLine is the line of a cell that is done. On a terminal its name gives way, from its begin: what stands last tells it from
+// the one before. Where there is no room for that, the figures have a line of their own.
+func (p *progress) cellLine(figures string, columns int) string {
+	words := strings.Fields(p.name)
+	room := columns - 1 - len(p.cell) - 1 - 2 - runewidth.StringWidth(figures)
+	if columns == 0 || runewidth.StringWidth(p.name) <= room {
+		return strings.Join(append([]string{p.cell}, words...), " ") + "  " + figures
+	}
+	for len(words) > 1 {
+		words = words[1:]
+		if name := "… " + strings.Join(words, " "); runewidth.StringWidth(name) <= room {
+			return p.cell + " " + name + "  " + figures
+		}
+	}
+	return fit(p.cell+" "+p.name, columns-1) + "\n" + fit("  "+figures, columns-1)
 }
 
 func ratio(a, b float64) float64 {
@@ -269,14 +283,14 @@ func ratio(a, b float64) float64 {
 }
 
 func (p *progress) Filling(done, total int64) {
-	p.preparing(fmt.Sprintf("prepare  %d of %d rows", done, total), done == total)
+	p.preparing(fmt.Sprintf("%d of %d rows", done, total), done == total)
 }
 
 func (p *progress) Writing(done, total int64) {
-	p.preparing(fmt.Sprintf("prepare  %s of %s", host.SizeText(done), host.SizeText(total)), done == total)
+	p.preparing(fmt.Sprintf("%s of %s", host.SizeText(done), host.SizeText(total)), done == total)
 }
 
-// preparing says how far a preparation is, where there is no last line now and then.
+// preparing says how far a preparation is; where that is not drawn, now and then.
 func (p *progress) preparing(text string, done bool) {
 	p.say("%s", text)
 	switch {
@@ -285,7 +299,7 @@ func (p *progress) preparing(text string, done bool) {
 	case p.filled.IsZero():
 		p.filled = time.Now()
 	case time.Since(p.filled) > 10*time.Second:
-		p.line("%s", text)
+		p.line("prepare  %s", text)
 		p.filled = time.Now()
 	}
 }
@@ -327,9 +341,15 @@ func preparedText(r tables.Report) string {
 
 func (p *progress) Note(text string) { p.line("%s", text) }
 
+// Finally comes for each group that is open; one line is enough.
 func (p *progress) Finally(error) {
-	p.line("finally")
-	p.say("finally")
+	p.live.mu.Lock()
+	told := p.live.broken
+	p.live.broken, p.live.detail = true, ""
+	p.live.mu.Unlock()
+	if !told {
+		p.line("finally")
+	}
 }
 
 // interrupted tells what the signal does. It may come at any moment.
@@ -337,7 +357,7 @@ func (p *progress) interrupted() {
 	p.line("interrupted: what was measured is kept and finally runs; once more ends at once, without finally")
 }
 
-// ask puts a question; the last line makes room for it.
+// ask puts a question; what is being done makes room for it.
 func (p *progress) ask(question string) bool {
 	p.close()
 	defer p.open()

@@ -74,8 +74,13 @@ and what the step yields. The language is expr-lang's: https://expr-lang.org
 	section(&b, "report", "how the cells are compared", plan.Describe(&plan.Report{}))
 	section(&b, "rehearse", "how the plan is tried without its servers: run --rehearse", plan.Describe(&plan.Rehearse{}))
 	b.WriteString("\nMETRICS, for report.metrics, report.assert and steps.<id> of a run\n")
-	for _, m := range results.Metrics() {
-		fmt.Fprintf(&b, "  %-15s %s\n", m.Name, m.Doc)
+	for _, group := range results.MetricGroups() {
+		if group.Title != "" {
+			fmt.Fprintf(&b, "  %s:\n", group.Title)
+		}
+		for _, m := range group.Metrics {
+			fmt.Fprintf(&b, "  %-20s %s\n", m.Name, m.Doc)
+		}
 	}
 	return b.String()
 }

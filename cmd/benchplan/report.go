@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,48 +29,84 @@ func formatHelp() string { return "`format`: " + strings.Join(formatNames(), ", 
 // sysbenchFormat prints cells one by one, in sysbench's words; the formats of render print tables.
 const sysbenchFormat = "sysbench"
 
+// reportFlags are the flags of report.
+type reportFlags struct {
+	judgeFlags
+	root, format, cell string
+	percentiles        []string
+}
+
 func reportCommand(t *terminal) *cobra.Command {
-	var root, format, cell string
-	percentiles := []string{"95"}
+	f := &reportFlags{percentiles: []string{"95"}}
 	c := &cobra.Command{
 		Use:   "report RUN",
 		Short: "Print the table of a run again",
 		Long: `report prints the table of an earlier run from its folder alone. RUN is a folder,
 <plan>/<time>, the name of a plan (its last run that is no rehearsal), or "last".
 --cell picks the cells whose names or labels hold a text; --format sysbench prints
-each of them as sysbench does, for eyes and parsers that know that.`,
+each of them as sysbench does, for eyes and parsers that know that. With --baseline
+it is compared with that run, as compare does.
+
+--fail-on takes an expression over the metrics of a cell and, for what it is
+compared with, baseline.tps, change.tps (-0.05 is 5 % less), significant.tps and
+p.tps. The exit status is 3 where it holds for a cell.`,
 		Example: `  benchplan report last
   benchplan report radon-benchyou --format csv
+  benchplan report last --baseline last --fail-on 'change.tps < -0.05 && significant.tps'
   benchplan report last --cell threads=64 --format sysbench --percentile 95,99`,
 		Args:              oneRun,
-		ValidArgsFunction: completeRuns(&root),
-		RunE: func(_ *cobra.Command, args []string) error {
-			r, folder, err := recorded(root, args[0])
-			if err != nil {
-				return usage(err)
-			}
-			if r.Cells = cellsWith(r.Cells, cell); len(r.Cells) == 0 && cell != "" {
-				return usage(fmt.Errorf("--cell %s: no cell of %s has this in its names or labels", cell, r.Name))
-			}
-			if format == sysbenchFormat {
-				return usage(printSysbench(t, folder, r.Cells, percentiles))
-			}
-			f, err := formatByName(format)
-			if err != nil {
-				return usage(err)
-			}
-			if len(r.Cells) == 0 {
-				fmt.Fprintf(t.err, "%s has no cells\n", r.Name)
-			}
-			return f.Report(t.out, results.NewReport(r.Name, r.Run, r.Cells, r.Warnings), t.options(r))
-		},
+		ValidArgsFunction: completeRuns(&f.root),
+		RunE:              func(_ *cobra.Command, args []string) error { return reportRun(t, f, args[0]) },
 	}
-	c.Flags().StringVar(&root, "runs", defaultRuns, "the `folder` of all runs")
-	c.Flags().StringVar(&format, "format", "table", formatHelp()+", "+sysbenchFormat)
-	c.Flags().StringVar(&cell, "cell", "", "only the cells whose names or labels hold this `text`, such as config=plain")
-	c.Flags().StringSliceVar(&percentiles, "percentile", percentiles, "the `percentiles` of --format sysbench, in percent")
+	c.Flags().StringVar(&f.root, "runs", defaultRuns, "the `folder` of all runs")
+	c.Flags().StringVar(&f.format, "format", "table", formatHelp()+", "+sysbenchFormat)
+	c.Flags().StringVar(&f.cell, "cell", "", "only the cells whose names or labels hold this `text`, such as config=plain")
+	c.Flags().StringSliceVar(&f.percentiles, "percentile", f.percentiles, "the `percentiles` of --format sysbench, in percent")
 	completeFormats(c, sysbenchFormat)
+	f.add(c, true)
 	return c
+}
+
+func reportRun(t *terminal, f *reportFlags, spec string) error {
+	o, err := f.options()
+	if err != nil {
+		return usage(err)
+	}
+	r, folder, err := recorded(f.root, spec)
+	if err != nil {
+		return usage(err)
+	}
+	if r.Cells = cellsWith(r.Cells, f.cell); len(r.Cells) == 0 && f.cell != "" {
+		return usage(fmt.Errorf("--cell %s: no cell of %s has this in its names or labels", f.cell, r.Name))
+	}
+	if f.format == sysbenchFormat {
+		if f.baseline != "" || len(f.failOn) > 0 {
+			return usage(fmt.Errorf("--format %s prints cells one by one and compares nothing: leave --baseline and --fail-on out", sysbenchFormat))
+		}
+		return usage(printSysbench(t, folder, r.Cells, f.percentiles))
+	}
+	format, err := formatByName(f.format)
+	if err != nil {
+		return usage(err)
+	}
+	if len(r.Cells) == 0 {
+		fmt.Fprintf(t.err, "%s has no cells\n", r.Name)
+	}
+	runs := []results.Recorded{r}
+	if f.baseline != "" {
+		base, err := f.comparedWith(f.root, subjectOf(r))
+		if err != nil {
+			return usage(err)
+		}
+		base.Cells = cellsWith(base.Cells, f.cell)
+		runs = []results.Recorded{base, r}
+	}
+	shown, err := f.print(t, format, o, runs)
+	if err != nil {
+		return usage(err)
+	}
+	failed, err := f.judge(t, shown)
+	return errors.Join(usage(err), notHeld(failed))
 }
 
 // cellsWith gives the cells whose key holds a text.
@@ -109,6 +146,6 @@ func recorded(root, spec string) (r results.Recorded, folder string, err error) 
 	if folder, err = results.Find(root, spec); err != nil {
 		return r, "", err
 	}
-	run, cells, warnings, err := results.Open(folder)
-	return results.Recorded{Name: results.RunName(folder), Folder: folder, Run: run, Cells: cells, Warnings: warnings}, folder, err
+	r, err = openRun(folder)
+	return r, folder, err
 }

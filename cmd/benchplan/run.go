@@ -23,6 +23,7 @@ import (
 // runFlags are the flags of run.
 type runFlags struct {
 	planFlags
+	judgeFlags
 	only, skip []string
 	out, root  string
 	format     string
@@ -41,15 +42,18 @@ func runCommand(t *terminal) *cobra.Command {
 		Long: `run carries out the steps of a plan one after another and prints the table that
 compares its scenarios. What it measures is kept in runs/<plan>/<UTC time>; each
 cell is on disk before the next begins. The first Ctrl-C ends the cell under way,
-keeps what it measured and runs finally; the second ends at once.`,
+keeps what it measured and runs finally; the second ends at once.
+With --baseline the run is compared with an earlier one when it is over.`,
 		Example: `  benchplan run plans/quickstart.yaml
   benchplan run radon.yaml --set vars.radon=10.0.0.7 --only config
-  benchplan run radon.yaml --rehearse`,
+  benchplan run radon.yaml --rehearse
+  benchplan run radon.yaml --baseline release-1.2 --fail-on 'change.tps < -0.05 && significant.tps'`,
 		Args:              onePlan,
 		ValidArgsFunction: completePlans,
 		RunE:              func(_ *cobra.Command, args []string) error { return runPlan(t, f, args[0]) },
 	}
-	f.add(c)
+	f.planFlags.add(c)
+	f.judgeFlags.add(c, true)
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "try the plan on a private local server: no secrets, a second a cell, HTTP answered by a stand-in")
 	addPicks(c, &f.only, &f.skip)
 	c.Flags().StringVar(&f.out, "out", "", "the run `folder`, in place of runs/<plan>/<UTC time>")
@@ -73,6 +77,10 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	if err != nil {
 		return usage(err)
 	}
+	o, err := f.options()
+	if err != nil {
+		return usage(err)
+	}
 	p, err := f.read(t, file)
 	if err != nil {
 		return err
@@ -86,6 +94,10 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	if err := allowed(p, f); err != nil {
 		return usage(err)
 	}
+	base, err := f.before(p)
+	if err != nil {
+		return usage(err)
+	}
 	writer, mask, err := f.writer(p)
 	if err != nil {
 		return err
@@ -93,7 +105,7 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	defer writer.Close()
 	run, seed := f.record(p)
 	progress := newProgress(t, f.quiet, f.live, mask)
-	ctx, stop := interruptible(progress.interrupted)
+	ctx, stop := interruptible(progress.interrupted, progress.close)
 	defer stop()
 	config := steps.Config{
 		Plan: p, Kinds: steps.Kinds(), Writer: writer, Run: run, Observer: progress, Mask: mask, Seed: seed,
@@ -104,7 +116,7 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	}
 	failed := steps.Run(ctx, config)
 	progress.close()
-	return conclude(t, f, format, run, writer.Folder(), failed)
+	return conclude(t, f, printer{format, o, base}, run, writer.Folder(), failed)
 }
 
 // allowed refuses, before anything is touched, a run that lacks a secret, a file, or the permission for shell.
@@ -158,8 +170,9 @@ func (f *runFlags) record(p *plan.Plan) (*results.Run, int64) {
 	}, seed
 }
 
-// interruptible gives a context that the first SIGINT, SIGTERM or SIGHUP ends; the second ends the program at once.
-func interruptible(interrupted func()) (context.Context, func()) {
+// interruptible gives a context that the first SIGINT, SIGTERM or SIGHUP ends; the second ends the program at once. Of the
+// first interrupted is told, of the second abandoned.
+func interruptible(interrupted, abandoned func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -169,6 +182,7 @@ func interruptible(interrupted func()) (context.Context, func()) {
 			select {
 			case <-signals:
 				if n > 0 {
+					abandoned()
 					os.Exit(exitInterrupted)
 				}
 				interrupted()
@@ -185,18 +199,43 @@ func interruptible(interrupted func()) (context.Context, func()) {
 	}
 }
 
+// before finds, before anything is touched, the run that this one will be compared with; none without --baseline, and in a
+// rehearsal, whose figures are compared with nothing.
+func (f *runFlags) before(p *plan.Plan) ([]results.Recorded, error) {
+	if f.baseline == "" || f.rehearse {
+		return nil, nil
+	}
+	base, err := f.comparedWith(f.root, results.Subject{Plan: p.Name})
+	return []results.Recorded{base}, err
+}
+
+// printer is how a run is printed when it is over.
+type printer struct {
+	format  render.Format
+	options results.Options
+	base    []results.Recorded // the run that it is compared with, if any
+}
+
 // conclude prints the table of what there is, and gives the error with its exit status. What is known of the run comes from memory:
 // where the disk is full its file is not what it should be.
-func conclude(t *terminal, f *runFlags, format render.Format, run *results.Run, folder string, failed error) error {
+func conclude(t *terminal, f *runFlags, p printer, run *results.Run, folder string, failed error) error {
 	_, cells, warnings, err := results.Open(folder)
 	if err != nil {
 		failed = errors.Join(failed, err)
 	}
-	if len(cells) > 0 {
-		shown := *run
+	shown := *run
+	if f.format == "table" {
 		shown.Errors = nil // they follow on standard error
-		r := results.Recorded{Name: results.RunName(folder), Folder: folder, Run: &shown, Cells: cells, Warnings: warnings}
-		if err := format.Report(t.out, results.NewReport(r.Name, r.Run, r.Cells, r.Warnings), t.options(r)); err != nil {
+	}
+	r := results.Recorded{Name: results.RunName(folder), Folder: folder, Run: &shown, Cells: cells, Warnings: warnings}
+	var printed judged
+	if len(cells) > 0 {
+		if err := p.options.Check(r); err != nil {
+			// Only the cells tell what labels there are; what was measured is shown nevertheless.
+			fmt.Fprintln(t.err, plainText("warning: shown as the plan has it: "+err.Error()))
+			p.options = results.Options{Correct: p.options.Correct, Metrics: p.options.Metrics}
+		}
+		if printed, err = f.print(t, p.format, p.options, append(p.base, r)); err != nil {
 			failed = errors.Join(failed, err)
 		}
 	}
@@ -211,24 +250,24 @@ func conclude(t *terminal, f *runFlags, format render.Format, run *results.Run, 
 	case f.rehearse:
 		return nil
 	}
-	return held(run, cells)
+	return f.held(t, r, p.options, printed)
 }
 
-// held holds the cells against report.assert.
-func held(run *results.Run, cells []results.Cell) error {
-	failures, err := results.Assert(cells, run.Report.Assert)
+// held holds the run against report.assert, and what was printed of it against --fail-on.
+func (f *runFlags) held(t *terminal, r results.Recorded, o results.Options, printed judged) error {
+	if printed == nil {
+		if len(r.Run.Report.Assert)+len(f.failOn) > 0 {
+			return notHeld([]string{"no cell was measured, so nothing holds of what report.assert and --fail-on guard"})
+		}
+		return nil
+	}
+	failures, err := results.ReportOf(r, o).Assert(r.Run.Report.Assert)
 	if err != nil {
 		return usage(err)
 	}
-	if len(cells) == 0 && len(run.Report.Assert) > 0 {
-		return &exitError{exitNotHeld, errors.New("report.assert: no cell was measured, so nothing holds")}
+	failed, err := f.judge(t, printed)
+	if err != nil {
+		return usage(err)
 	}
-	if len(failures) == 0 {
-		return nil
-	}
-	lines := make([]string, len(failures))
-	for i, f := range failures {
-		lines[i] = "report.assert: " + f.String()
-	}
-	return &exitError{exitNotHeld, errors.New(strings.Join(lines, "\n"))}
+	return notHeld(append(sentences("report.assert", failures), failed...))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"benchplan/results"
@@ -17,7 +18,13 @@ func runsCommand(t *terminal) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "runs",
 		Short: "List the runs that are kept",
-		Args:  cobra.NoArgs,
+		Long: `runs lists the runs that are kept. A run can be given a name, by which --baseline
+of run, report and compare finds it: the names stand in baselines.json beside the
+runs of a plan.`,
+		Example: `  benchplan runs
+  benchplan runs pin radon-benchyou release-1.2
+  benchplan run radon.yaml --baseline release-1.2`,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			entries, err := results.List(root)
 			if err != nil {
@@ -30,21 +37,40 @@ func runsCommand(t *terminal) *cobra.Command {
 			return listRuns(t, entries)
 		},
 	}
-	c.Flags().StringVar(&root, "runs", defaultRuns, "the `folder` of all runs")
+	c.PersistentFlags().StringVar(&root, "runs", defaultRuns, "the `folder` of all runs")
+	c.AddCommand(pinCommand(&root, "pin", "Give a run a name by which --baseline finds it", results.Pin),
+		pinCommand(&root, "unpin", "Take such a name from a run", results.Unpin))
 	return c
+}
+
+// pinCommand gives a run a name, or takes it away.
+func pinCommand(root *string, name, short string, change func(folder, name string) error) *cobra.Command {
+	return &cobra.Command{
+		Use:               name + " RUN NAME",
+		Short:             short,
+		Args:              func(c *cobra.Command, args []string) error { return exactly(c, args, 2, "a run and a name") },
+		ValidArgsFunction: completeRuns(root),
+		RunE: func(_ *cobra.Command, args []string) error {
+			folder, err := results.Find(*root, args[0])
+			if err != nil {
+				return usage(err)
+			}
+			return usage(change(folder, args[1]))
+		},
+	}
 }
 
 func listRuns(t *terminal, entries []results.Entry) error {
 	table := plainTable(t)
-	table.Header([]string{"run", "status", "cells", "took", "size"})
+	table.Header([]string{"run", "status", "cells", "took", "size", "pinned as"})
 	for _, e := range entries {
 		status := string(e.Status)
 		if e.Rehearsal {
 			status += ", rehearsal"
 		}
-		row := []string{e.Name, status, fmt.Sprintf("%d/%d", e.Complete, e.Planned), e.Elapsed.Round(time.Second).String(), sizeText(e.Size)}
+		row := []string{e.Name, status, fmt.Sprintf("%d/%d", e.Complete, e.Planned), e.Elapsed.Round(time.Second).String(), sizeText(e.Size), strings.Join(e.Pinned, ", ")}
 		if e.Err != nil {
-			row = []string{e.Name, "unreadable: " + e.Err.Error(), "", "", sizeText(e.Size)}
+			row = []string{e.Name, "unreadable: " + e.Err.Error(), "", "", sizeText(e.Size), strings.Join(e.Pinned, ", ")}
 		}
 		for i := range row {
 			row[i] = plainText(row[i])

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"benchplan/plan"
+	"benchplan/results"
 	"benchplan/steps"
 	"benchplan/steps/target"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 )
 
@@ -34,7 +37,7 @@ have. Nothing is touched. Secrets are named, not needed.`,
 		},
 	}
 	f.add(c)
-	c.Flags().BoolVar(&view.all, "all", false, "show every cell of large matrices")
+	c.Flags().BoolVar(&view.all, "all", false, "show every cell of large matrices, and what each of them holds")
 	addPicks(c, &view.only, &view.skip)
 	return c
 }
@@ -46,18 +49,27 @@ type planView struct {
 	rehearse   bool
 }
 
-// fewCells is how many cells of one matrix are shown where not all are asked for.
-const fewCells = 6
+// What is left out of a large plan where not all is asked for.
+const (
+	fewCells = 6  // cells of one matrix that are shown
+	fewLines = 60 // of a whole tree: where it has more, only the first cell of a matrix shows what it holds
+)
 
-// showPlan prints the tree of a plan.
+// showPlan prints the tree of a plan, on a terminal broken at its width.
 func showPlan(t *terminal, p *plan.Plan, view *planView) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", p.Name, summaryText(p, steps.Survey(p, view.only, view.skip, view.rehearse)))
+	columns := width(t.out)
+	writeWords(&b, "", "  ", fmt.Sprintf("%s: %s", p.Name, summaryText(p, steps.Survey(p, view.only, view.skip, view.rehearse))), columns)
 	if root, err := p.Scope(); err == nil {
-		fmt.Fprintf(&b, "target %s\n", targetText(root))
+		writeWords(&b, "", "  ", "target "+targetText(root), columns)
 	}
-	v := &tree{out: &b, all: view.all, picked: steps.Picked(view.only, view.skip), shown: map[*plan.Step]map[*plan.Scope]int{}}
+	v := newTree(view)
 	p.Walk(v.visit)
+	v.root.prune()
+	if !view.all {
+		v.root.fold(v.root.lines() > fewLines)
+	}
+	v.root.write(&b, "", columns)
 	_, err := fmt.Fprint(t.out, b.String())
 	return err
 }
@@ -71,52 +83,117 @@ func targetText(s *plan.Scope) string {
 	case t.Private():
 		return "private server, database " + t.Database
 	}
-	return fmt.Sprintf("%s, database %s, user %s", target.Name(t), t.Database, t.User)
+	return fmt.Sprintf("%s, database %s, user %s%s", target.Name(t), t.Database, t.User, monitorText(t))
 }
 
-// tree prints a plan's steps and cells as they are visited.
+// monitorText says how the server's machine is watched, where the plan says so.
+func monitorText(t *plan.Target) string {
+	switch {
+	case t.Monitor == nil:
+		return ""
+	case t.Monitor.Where == plan.MonitorNone:
+		return ", its machine not watched"
+	case t.Monitor.Where == plan.MonitorLocal:
+		return ", watched on this machine"
+	}
+	return ", its machine watched over ssh"
+}
+
+// node is a line of the tree with what it holds.
+type node struct {
+	text   string
+	kids   []*node
+	matrix bool // its kids are cells
+	axes   []results.Axis
+	more   int  // kids that are not shown
+	folded bool // its kids are not shown
+
+	times int           // how often it runs
+	least time.Duration // that all of that takes at the least; of groups and matrices that hold several that take time
+	parts int           // how many these are
+}
+
+// tree gathers the nodes of a plan as its steps and cells are visited.
 type tree struct {
-	out     *strings.Builder
-	all     bool
-	picked  func(*plan.Scope) bool
-	shown   map[*plan.Step]map[*plan.Scope]int // cells of a step within one cell of its group
-	hidden  *plan.Scope                        // a cell that is not shown, with all that it holds
-	finally *plan.Scope                        // the group whose finally was announced
+	root   *node
+	picked func(*plan.Scope) bool
+	sums   bool // of the least times
+	groups map[*plan.Scope]*node
+	ends   map[*plan.Scope]*node // the word finally of a group
+	cells  map[*plan.Scope]map[*plan.Step]*node
+}
+
+func newTree(view *planView) *tree {
+	return &tree{
+		root: &node{times: 1}, picked: steps.Picked(view.only, view.skip), sums: !view.rehearse,
+		groups: map[*plan.Scope]*node{}, ends: map[*plan.Scope]*node{}, cells: map[*plan.Scope]map[*plan.Step]*node{},
+	}
 }
 
 func (v *tree) visit(visit plan.Visit) {
-	outer := visit.Scope.Outer()
-	if visit.Cells > 0 {
-		if !v.folded(visit.Scope) {
-			v.line(visit.Scope, visit.Step, depth(visit.Scope), matrixText(visit))
+	if visit.Cells > 0 { // a matrix, whose cells follow
+		over := v.holder(visit.Scope, visit.Step)
+		n := &node{text: matrixText(visit), matrix: true, axes: axesOf(visit), times: over.times}
+		over.kids = append(over.kids, n)
+		if v.cells[visit.Scope] == nil {
+			v.cells[visit.Scope] = map[*plan.Step]*node{}
 		}
+		v.cells[visit.Scope][visit.Step] = n
 		return
 	}
-	if v.folded(outer) {
+	outer := visit.Scope.Outer()
+	if outer == nil || !inFinally(visit.Scope) && !v.picked(visit.Scope) {
 		return
 	}
-	if !v.inFinally(visit.Scope) && !v.picked(visit.Scope) || !v.all && v.tooMany(visit, outer) {
-		v.hidden = visit.Scope
-		return
+	over := v.cells[outer][visit.Step]
+	if over == nil {
+		over = v.holder(outer, visit.Step)
 	}
-	v.line(outer, visit.Step, depth(outer), v.text(visit))
-	if visit.Step.Group() && visit.Step.HasTarget() {
-		fmt.Fprintf(v.out, "%starget %s\n", strings.Repeat("  ", depth(visit.Scope)), targetText(visit.Scope))
+	n := &node{text: nodeText(visit), times: visit.Times}
+	over.kids = append(over.kids, n)
+	over.addValues(visit.Scope)
+	if visit.Step.Group() {
+		v.groups[visit.Scope] = n
+		if visit.Step.HasTarget() {
+			n.kids = append(n.kids, &node{text: "target " + targetText(visit.Scope)})
+		}
+	}
+	if v.sums && visit.Least > 0 && !visit.Skipped {
+		v.add(visit, n)
 	}
 }
 
-// folded tells whether a scope is inside of a cell that is not shown.
-func (v *tree) folded(s *plan.Scope) bool {
-	for at := s; at != nil; at = at.Outer() {
-		if at == v.hidden {
-			return true
+// holder is the node under which a step of a group stands: that of the group's cell, or of the word finally in it.
+func (v *tree) holder(group *plan.Scope, step *plan.Step) *node {
+	over := v.groups[group]
+	if over == nil { // the plan itself
+		over = v.root
+	}
+	if step.Parent == nil || !slices.Contains(step.Parent.Finally, step) {
+		return over
+	}
+	if v.ends[group] == nil {
+		v.ends[group] = &node{text: "finally", times: over.times}
+		over.kids = append(over.kids, v.ends[group])
+	}
+	return v.ends[group]
+}
+
+// add puts the least time of a step to those of the groups and matrices around it.
+func (v *tree) add(visit plan.Visit, n *node) {
+	took := visit.Least * time.Duration(visit.Times)
+	n.least, n.parts = took, 1
+	for at := visit.Scope; at.Outer() != nil; at = at.Outer() {
+		for _, over := range []*node{v.cells[at.Outer()][at.Step()], v.groups[at.Outer()]} {
+			if over != nil {
+				over.least, over.parts = over.least+took, over.parts+1
+			}
 		}
 	}
-	return false
 }
 
 // inFinally tells whether a scope is of a step that finally holds: those run whatever is picked.
-func (v *tree) inFinally(s *plan.Scope) bool {
+func inFinally(s *plan.Scope) bool {
 	for at := s; at != nil; at = at.Outer() {
 		if step := at.Step(); step.Parent != nil && slices.Contains(step.Parent.Finally, step) {
 			return true
@@ -125,38 +202,93 @@ func (v *tree) inFinally(s *plan.Scope) bool {
 	return false
 }
 
-func (v *tree) tooMany(visit plan.Visit, outer *plan.Scope) bool {
-	if v.shown[visit.Step] == nil {
-		v.shown[visit.Step] = map[*plan.Scope]int{}
+// prune takes out matrices of which no cell was picked.
+func (n *node) prune() {
+	for _, kid := range n.kids {
+		kid.prune()
 	}
-	v.shown[visit.Step][outer]++
-	n := v.shown[visit.Step][outer]
-	if n == fewCells+1 {
-		fmt.Fprintf(v.out, "%s… more cells like these; --all shows them\n", strings.Repeat("  ", depth(outer)))
-	}
-	return n > fewCells
+	n.kids = slices.DeleteFunc(n.kids, func(kid *node) bool { return kid.matrix && len(kid.kids) == 0 })
 }
 
-func depth(s *plan.Scope) int {
-	n := 0
-	for at := s; at != nil; at = at.Outer() {
-		n++
+// lines counts the lines below a node.
+func (n *node) lines() int {
+	count := 0
+	for i, kid := range n.kids {
+		if n.matrix && i == fewCells {
+			return count + 1
+		}
+		count += 1 + kid.lines()
 	}
-	return n
+	return count
 }
 
-// line prints one line, and before it the word finally where that begins.
-func (v *tree) line(outer *plan.Scope, step *plan.Step, depth int, text string) {
-	if step.Parent != nil && slices.Contains(step.Parent.Finally, step) && v.finally != outer {
-		v.finally = outer
-		fmt.Fprintf(v.out, "%sfinally\n", strings.Repeat("  ", depth-1))
+// fold leaves out the cells of a matrix from the seventh on; where the tree is large also what those from the second on hold.
+func (n *node) fold(large bool) {
+	if n.matrix && len(n.kids) > fewCells {
+		n.more = len(n.kids) - fewCells
+		n.kids = n.kids[:fewCells]
 	}
-	fmt.Fprintf(v.out, "%s%s\n", strings.Repeat("  ", depth), text)
+	for i, kid := range n.kids {
+		kid.folded = large && n.matrix && i > 0 && len(kid.kids) > 0
+		kid.fold(large)
+	}
 }
 
-// matrixText announces the cells of a step: `matrix: 3 cells × 6 repeats, interleaved`.
+// write prints what a node holds, below lines that lead down from above.
+func (n *node) write(b *strings.Builder, stem string, columns int) {
+	for i, kid := range n.kids {
+		branch, below := "├─ ", "│  "
+		if i == len(n.kids)-1 && n.more == 0 {
+			branch, below = "└─ ", "   "
+		}
+		under := stem + below + "  "
+		if len(kid.kids) > 0 && !kid.folded {
+			under = stem + below + "│ "
+		}
+		writeWords(b, stem+branch, under, kid.line(), columns)
+		if !kid.folded {
+			kid.write(b, stem+below, columns)
+		}
+	}
+	if n.more > 0 {
+		fmt.Fprintf(b, "%s└─ … %d more; --all shows them\n", stem, n.more)
+	}
+}
+
+// line is the text of a node, with the least time of one of its runs where that is a sum.
+func (n *node) line() string {
+	text := n.text
+	if n.matrix {
+		text = strings.TrimSpace("matrix "+n.axesText()) + ": " + text
+	}
+	if n.parts > 1 {
+		text += ", at least " + plan.Duration(n.least/time.Duration(max(1, n.times))).String()
+	}
+	if n.folded {
+		text += "  …"
+	}
+	return text
+}
+
+// writeWords prints a line; where it is wider than the columns it goes on, at a space if there is one, below another beginning.
+// With 0 columns it may have any width.
+func writeWords(b *strings.Builder, first, next, text string, columns int) {
+	room := columns - runewidth.StringWidth(first) - 1
+	for columns > 0 && runewidth.StringWidth(text) > max(room, 10) {
+		head := runewidth.Truncate(text, max(room, 10), "")
+		if i := strings.LastIndexByte(head, ' '); i > len(head)/2 {
+			head = head[:i]
+		}
+		b.WriteString(first + strings.TrimRight(head, " ") + "\n")
+		text = strings.TrimLeft(text[len(head):], " ")
+		first, room = next, columns-runewidth.StringWidth(next)-1
+	}
+	b.WriteString(first + text + "\n")
+}
+
+// matrixText counts the cells of a step: `2 cells × 6 repeats, interleaved`.
 func matrixText(visit plan.Visit) string {
-	text := "matrix: " + plural(visit.Cells, "cell")
+	text := plural(visit.Cells, "cell")
 	if visit.Repeats > 1 {
 		text += fmt.Sprintf(" × %d repeats", visit.Repeats)
 	}
@@ -166,7 +298,44 @@ func matrixText(visit plan.Visit) string {
 	return text
 }
 
-func (v *tree) text(visit plan.Visit) string {
+// axesOf names the axes of a matrix. Their values come with the cells, which are not visited in the order in which they may run.
+func axesOf(visit plan.Visit) []results.Axis {
+	cells, err := visit.Scope.Cells(visit.Step)
+	if err != nil || len(cells) == 0 {
+		return nil
+	}
+	var axes []results.Axis
+	for _, l := range cells[0].Labels {
+		axes = append(axes, results.Axis{Name: l.Name})
+	}
+	return axes
+}
+
+// addValues adds those of a cell to the axes of its matrix.
+func (n *node) addValues(s *plan.Scope) {
+	for _, l := range s.Labels()[len(outerLabels(s)):] {
+		i := slices.IndexFunc(n.axes, func(a results.Axis) bool { return a.Name == l.Name })
+		if i >= 0 && !slices.Contains(n.axes[i].Values, l.Value) {
+			n.axes[i].Values = append(n.axes[i].Values, l.Value)
+		}
+	}
+}
+
+// axesText writes the axes of a matrix with their values: `config (plain, twopc) × mix (write, read)`.
+func (n *node) axesText() string {
+	var parts []string
+	for _, a := range n.axes {
+		list := a.Values
+		if len(list) > fewCells+1 {
+			list = append(slices.Clone(list[:fewCells-1]), "…", list[len(list)-1])
+		}
+		parts = append(parts, plainText(a.Name+" ("+strings.Join(list, ", ")+")"))
+	}
+	return strings.Join(parts, " × ")
+}
+
+// nodeText says what a cell of a step is, or does.
+func nodeText(visit plan.Visit) string {
 	s := visit.Scope
 	var parts []string
 	if name := s.Name(); name != "" {
@@ -196,7 +365,7 @@ func (v *tree) text(visit plan.Visit) string {
 	if visit.Times > 1 && visit.Step.Load() {
 		text += fmt.Sprintf("  × %d", visit.Times)
 	}
-	return text
+	return plainText(text)
 }
 
 func outerLabels(s *plan.Scope) []plan.Label {

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strconv"
-	"strings"
 
 	"benchplan/results"
+	"benchplan/steps/monitor"
 )
 
 // toolVersion tells which benchplan this is, from what the Go toolchain put into the program.
@@ -36,32 +35,13 @@ func toolVersion() results.Tool {
 	return t
 }
 
-// thisHost tells what machine drives the load.
+// thisHost tells what machine drives the load. What it does not show stays empty.
 func thisHost() results.Host {
-	h := results.Host{OS: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0)}
-	h.Name, _ = os.Hostname()
-	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
-		h.Kernel = strings.TrimSpace(string(b))
+	h, err := monitor.Local().Identity(context.Background(), ".")
+	if err != nil { // there are no figures of such a machine; each cell's record says so
+		h.Name, _ = os.Hostname()
+		h.OS, h.CPUs = runtime.GOOS+"/"+runtime.GOARCH, runtime.NumCPU()
 	}
-	h.CPU = procValue("/proc/cpuinfo", "model name")
-	if kb, _, ok := strings.Cut(procValue("/proc/meminfo", "MemTotal"), " "); ok {
-		n, _ := strconv.ParseInt(kb, 10, 64)
-		h.Memory = n << 10
-	}
+	h.GOMAXPROCS = runtime.GOMAXPROCS(0)
 	return h
-}
-
-// procValue gives the value behind the first "key:" of a /proc file; empty where there is none.
-func procValue(file, key string) string {
-	f, err := os.Open(file)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if name, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(name) == key {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
 }

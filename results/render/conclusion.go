@@ -35,7 +35,7 @@ func conclusions(t *results.Table) []string {
 			continue
 		}
 		if parts := factors(t, r, base); len(parts) > 0 {
-			line := fmt.Sprintf("%s against %s: %s", r.Name, base.Name, strings.Join(parts, ", "))
+			line := fmt.Sprintf("%s against %s: %s", label(r.Name), label(base.Name), strings.Join(parts, ", "))
 			if c, ok := r.Changes["tps"]; ok && !c.Decidable {
 				line += " (plain ratios, no claim)"
 			}
@@ -45,7 +45,8 @@ func conclusions(t *results.Table) []string {
 	return lines
 }
 
-// factors compares a row with its baseline, metric by metric.
+// factors compares a row with its baseline, metric by metric; what machines and servers did meanwhile explains the figures and is not in
+// the sentence.
 func factors(t *results.Table, r, base *results.Row) []string {
 	names := slices.Clone(t.Changes)
 	if slices.Contains(t.Metrics, "errors") && !slices.Contains(names, "errors") {
@@ -56,14 +57,18 @@ func factors(t *results.Table, r, base *results.Row) []string {
 		value, ok1 := r.Values[name]
 		against, ok2 := base.Values[name]
 		m, known := results.MetricByName(name)
-		if !ok1 || !ok2 || !known || value.Center <= 0 || against.Center <= 0 {
+		if !ok1 || !ok2 || !known || m.Watched() || value.Center <= 0 || against.Center <= 0 {
 			continue
 		}
 		if c, ok := r.Changes[name]; ok && c.Tested && c.Decidable && !c.Significant {
 			parts = append(parts, m.Title+" no significant difference")
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s %s times", m.Title, factor(value.Center/against.Center)))
+		ratio := value.Center / against.Center
+		if c, ok := r.Changes[name]; ok {
+			ratio = c.Factor()
+		}
+		parts = append(parts, fmt.Sprintf("%s %s times", m.Title, factor(ratio)))
 	}
 	return parts
 }
@@ -72,11 +77,51 @@ func factors(t *results.Table, r, base *results.Row) []string {
 func factor(f float64) string {
 	switch {
 	case f >= 100:
-		return fmt.Sprintf("%.0f", f)
+		return thousands(fmt.Sprintf("%.0f", f))
 	case f >= 10:
 		return fmt.Sprintf("%.1f", f)
 	case f >= 0.1:
 		return fmt.Sprintf("%.2f", f)
 	}
 	return fmt.Sprintf("%.3g", f)
+}
+
+// mostMeans is how many scenarios have a line of their own under a table.
+const mostMeans = 20
+
+// meanTexts puts the geometric means over the cells of a table into words, a line a scenario.
+func meanTexts(means []results.GeoMean, metrics []string) []string {
+	var lines []string
+	for i, m := range means {
+		if i == mostMeans && len(means) > mostMeans+1 {
+			lines = append(lines, fmt.Sprintf("  and %d more (--format json has all)", len(means)-mostMeans))
+			break
+		}
+		var parts []string
+		cells, alike := 0, true
+		for _, name := range metrics {
+			if r, ok := m.Metrics[name]; ok {
+				alike = alike && (cells == 0 || cells == r.Cells)
+				cells = max(cells, r.Cells)
+			}
+		}
+		for _, name := range metrics {
+			r, ok := m.Metrics[name]
+			if !ok {
+				continue
+			}
+			metric, _ := results.MetricByName(name)
+			text := metric.Title + " " + differenceText(r.Ratio)
+			if !alike {
+				text += fmt.Sprintf(" (%d cells)", r.Cells)
+			}
+			parts = append(parts, text)
+		}
+		over := fmt.Sprintf(" over %d cells", cells)
+		if !alike {
+			over = ""
+		}
+		lines = append(lines, fmt.Sprintf("Geometric mean%s, %s: %s", over, label(m.Name), strings.Join(parts, ", ")))
+	}
+	return lines
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"benchplan/plan"
@@ -213,6 +214,8 @@ func twoRuns() []results.Recorded {
 	run2.Targets[0].Variables = map[string]string{"innodb_buffer_pool_size": "134217728", "sync_binlog": "1000", "timestamp": "2"}
 	run2.Targets[0].Version = "5.7.29-radon"
 	run2.PlanHash = "77aa01"
+	run1.PlanText = "name: radon-twopc\nseed: 7\ntables:\n  rows: 10k\n"
+	run2.PlanText = "name: radon-twopc\nseed: 7\ntables:\n  rows: 20k\n"
 	run2.Started, run2.Finished = run2.Started.AddDate(0, 0, 1), run2.Finished.AddDate(0, 0, 1)
 	kept := cells2[:0]
 	for _, c := range cells2 {
@@ -228,4 +231,72 @@ func twoRuns() []results.Recorded {
 		{Name: "radon-twopc/20180523T142000Z", Run: run1, Cells: cells1},
 		{Name: "radon-twopc/20180524T142000Z", Run: run2, Cells: kept},
 	}
+}
+
+// surveyRun is 500 cells of five axes, each once.
+func surveyRun() (*results.Run, []results.Cell) {
+	run, base := oltpRun()
+	run.Plan, run.Planned = "survey", 500
+	run.Report = results.Settings{Baseline: map[string]string{"engine": "innodb"}}
+	run.Started, run.Finished = start, start.Add(9*time.Hour)
+	random := rand.New(rand.NewPCG(3, 5))
+	var cells []results.Cell
+	for _, engine := range []string{"innodb", "rocksdb"} {
+		for _, flush := range []string{"0", "1", "2", "o_direct", "o_direct_no_fsync"} {
+			for _, size := range []string{"100k", "10M"} {
+				for _, mix := range []string{"read_only", "read_write", "write_only", "point_select", "delete_insert"} {
+					for n, threads := range []string{"1", "8", "16", "64", "256"} {
+						c := base[0]
+						c.Seq, c.Path = len(cells)+1, []string{"matrix", "oltp"}
+						c.Labels = []results.Label{{Name: "engine", Value: engine}, {Name: "flush", Value: flush}, {Name: "size", Value: size}, {Name: "mix", Value: mix}, {Name: "threads", Value: threads}}
+						o := c.Outcome
+						clients := []int{1, 8, 16, 64, 256}[n]
+						factor := (1 + 0.3*float64(n)) * (0.5 + random.Float64())
+						if engine == "rocksdb" {
+							factor *= 2
+						}
+						o.Clients, o.Events, o.Restarts = clients, int64(float64(o.Events)*factor), nil
+						o.Latency = latencyOf(o.Events, float64(clients)*60_000/float64(o.Events), 88.2)
+						c.Clients, c.Outcome = map[string]int{"": clients}, o
+						cells = append(cells, c)
+					}
+				}
+			}
+		}
+	}
+	return run, cells
+}
+
+// strangeRun has labels of all sorts: long ones, formulas, wide and combining runes, those that turn the direction of writing.
+func strangeRun() (*results.Run, []results.Cell) {
+	run, base := oltpRun()
+	run.Plan, run.Planned = "strange", 7
+	var cells []results.Cell
+	for i, value := range []string{"plain", "=HYPERLINK(\"http://x\")", "-1", "@SUM(A1)", "\u202egnp.exe", "二相コミット 👍 e\u0301te\u0301", strings.Repeat("long ", 1<<18)} {
+		c := base[0]
+		c.Seq, c.Labels = i+1, []results.Label{{Name: "config", Value: value}}
+		cells = append(cells, c)
+	}
+	return run, cells
+}
+
+// steadyRun is two configurations without repeats, with the series of their seconds.
+func steadyRun() (*results.Run, []results.Cell) {
+	run, base := oltpRun()
+	run.Plan, run.Planned = "steady", 2
+	random := rand.New(rand.NewPCG(1, 9))
+	var cells []results.Cell
+	for i, config := range []string{"plain", "compressed"} {
+		c := base[0]
+		c.Seq, c.Labels, c.Outcome.Restarts = i+1, []results.Label{{Name: "config", Value: config}}, nil
+		events := int64(0)
+		for s := range 60 {
+			n := int64(800/(i*3+1) + random.IntN(40))
+			c.Outcome.Series = append(c.Outcome.Series, results.Second{At: float64(s), Length: 1, Events: n})
+			events += n
+		}
+		c.Outcome.Events, c.Outcome.Latency = events, latencyOf(events, 8*60_000/float64(events), 88.2)
+		cells = append(cells, c)
+	}
+	return run, cells
 }

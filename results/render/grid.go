@@ -46,6 +46,8 @@ type column struct {
 	group string   // columns of one group are left out together; empty: this one alone
 	part  part
 	cells []cell
+
+	batches bool // of a spread: from batch means
 }
 
 // cell is a text and the footnotes that hang on it.
@@ -86,7 +88,7 @@ func reportGrid(r *results.Table) grid {
 		}
 		n += len(s.Rows)
 	}
-	addIdentity(&g, rows, identityAxes(r), r.StepsDiffer)
+	addIdentity(&g, rows, identityAxes(r.Axes, r.Pivot), r.StepsDiffer)
 	if !axisTellsClients(rows, r.Axes) {
 		g.add(clientsColumn(rows))
 	}
@@ -113,6 +115,7 @@ func reportGrid(r *results.Table) grid {
 	}
 	g.hang(rows, "")
 	g.hangHeads(r.Notes, "")
+	g.group(r.Pivot)
 	return g
 }
 
@@ -133,6 +136,9 @@ func compareGrid(c *results.Comparison, t results.CompareTable) grid {
 	identities := make([]*results.Row, len(t.Rows))
 	repeats := false
 	for i, row := range t.Rows {
+		if i > 0 && t.Pivot != "" && labelOf(&row, t.Pivot) != labelOf(&t.Rows[i-1], t.Pivot) {
+			g.breaks = append(g.breaks, i)
+		}
 		for n, side := range row.Sides {
 			sides[n] = append(sides[n], side)
 			if side != nil {
@@ -143,12 +149,16 @@ func compareGrid(c *results.Comparison, t results.CompareTable) grid {
 			}
 		}
 	}
-	addIdentity(&g, identities, t.Axes, t.StepsDiffer)
+	addIdentity(&g, identities, identityAxes(t.Axes, t.Pivot), t.StepsDiffer)
 	if !axisTellsClients(identities, t.Axes) {
 		g.add(clientsColumn(identities))
 	}
 	if repeats {
-		g.add(textColumn("repeats", "n", 3, identities, func(r *results.Row) string { return repeatsText(c, r) }))
+		at := map[string][]*results.Row{}
+		for _, row := range t.Rows {
+			at[row.Key] = row.Sides
+		}
+		g.add(textColumn("repeats", "n", 3, identities, func(r *results.Row) string { return repeatsText(at[r.Key]) }))
 	}
 	for _, name := range t.Metrics {
 		m := metricOf(name, t.Load)
@@ -160,7 +170,7 @@ func compareGrid(c *results.Comparison, t results.CompareTable) grid {
 			}
 			g.add(values)
 		}
-		for n := 1; n < len(c.Runs) && m.Better != results.Neither; n++ {
+		for n := 1; n < len(c.Runs) && slices.Contains(t.Changes, name); n++ {
 			g.add(runColumn(changeColumn(m, sides[n], false), n, fmt.Sprintf("#%d", n+1)))
 		}
 	}
@@ -168,6 +178,7 @@ func compareGrid(c *results.Comparison, t results.CompareTable) grid {
 		g.hang(sides[n], runSuffix(n))
 	}
 	g.hangHeads(c.Notes, runSuffix(1))
+	g.group(t.Pivot)
 	return g
 }
 
@@ -182,19 +193,14 @@ func runColumn(c column, n int, name string) column {
 func runSuffix(n int) string { return fmt.Sprintf("#%d", n+1) }
 
 // repeatsText gives the repeats of a row in all runs: 6, or 6+5 where they differ.
-func repeatsText(c *results.Comparison, r *results.Row) string {
+func repeatsText(sides []*results.Row) string {
 	var parts []string
-	for _, row := range c.Rows {
-		if row.Key != r.Key {
-			continue
+	for _, side := range sides {
+		n := 0
+		if side != nil {
+			n = side.Repeats
 		}
-		for _, side := range row.Sides {
-			n := 0
-			if side != nil {
-				n = side.Repeats
-			}
-			parts = append(parts, strconv.Itoa(n))
-		}
+		parts = append(parts, strconv.Itoa(n))
 	}
 	if len(slices.Compact(slices.Clone(parts))) == 1 {
 		return parts[0]
@@ -202,12 +208,17 @@ func repeatsText(c *results.Comparison, r *results.Row) string {
 	return strings.Join(parts, "+")
 }
 
+func labelOf(r *results.CompareRow, name string) string {
+	v, _ := r.Label(name)
+	return v
+}
+
 // identityAxes puts the pivot first: its values are the sections.
-func identityAxes(r *results.Table) []results.Axis {
-	axes := slices.Clone(r.Axes)
-	if i := slices.IndexFunc(axes, func(a results.Axis) bool { return a.Name == r.Pivot }); i > 0 {
-		pivot := axes[i]
-		axes = slices.Insert(slices.Delete(axes, i, i+1), 0, pivot)
+func identityAxes(all []results.Axis, pivot string) []results.Axis {
+	axes := slices.Clone(all)
+	if i := slices.IndexFunc(axes, func(a results.Axis) bool { return a.Name == pivot }); i > 0 {
+		first := axes[i]
+		axes = slices.Insert(slices.Delete(axes, i, i+1), 0, first)
 	}
 	return axes
 }
@@ -243,9 +254,9 @@ func labelsTell(rows []*results.Row, axes []results.Axis) bool {
 }
 
 func textColumn(id, title string, rank int, rows []*results.Row, text func(*results.Row) string) column {
-	c := column{id: id, title: title, head: []string{printable(title)}, left: id != "repeats", rank: rank}
+	c := column{id: id, title: label(title), head: []string{label(title)}, left: id != "repeats", rank: rank}
 	for _, r := range rows {
-		c.cells = append(c.cells, cell{text: printable(text(r))})
+		c.cells = append(c.cells, cell{text: label(text(r))})
 	}
 	return c
 }
@@ -302,7 +313,30 @@ func valueColumn(m results.Metric, rows []*results.Row, s scale) column {
 // spreadText says what spreadColumn shows.
 const spreadText = "± is the larger half of the 95 % interval of the median, in percent of it; the interval need not lie evenly about the median."
 
+// batchText says what it shows where there is no median.
+const batchText = "± is half of the 95 % interval of the mean rate within the one execution of a cell, in percent of it, from batch means of its seconds."
+
 func isSpread(c column) bool { return strings.HasPrefix(c.id, "spread.") }
+
+// legend explains the signs of a table that need it.
+func legend(columns []column) []string {
+	var lines []string
+	spread := func(batches bool) bool {
+		return slices.ContainsFunc(columns, func(c column) bool { return isSpread(c) && c.batches == batches })
+	}
+	if spread(false) {
+		lines = append(lines, spreadText)
+	}
+	if spread(true) {
+		lines = append(lines, batchText)
+	}
+	if slices.ContainsFunc(columns, func(c column) bool {
+		return slices.ContainsFunc(c.cells, func(cell cell) bool { return strings.Contains(cell.text, times) })
+	}) {
+		lines = append(lines, "2 × is twice the baseline's, 0.5 × half of it.")
+	}
+	return lines
+}
 
 // spreadColumn shows how far the 95 % interval of a median reaches.
 func spreadColumn(m results.Metric, rows []*results.Row) column {
@@ -313,6 +347,7 @@ func spreadColumn(m results.Metric, rows []*results.Row) column {
 	for _, r := range rows {
 		text := ""
 		if spread, ok := r.Values[m.Name].Spread(); ok {
+			c.batches = c.batches || r.Values[m.Name].By == results.ByBatches
 			text = "±" + percentage(spread)
 		}
 		c.cells = append(c.cells, cell{text: text})
@@ -379,13 +414,17 @@ func changeCell(m results.Metric, r *results.Row, sayBaseline bool) cell {
 }
 
 func metricHeadLines(m results.Metric, unit string) []string {
-	if unit != "" {
-		unit = " " + unit
+	before, after := "", ""
+	switch {
+	case unit == "k" || unit == "M":
+		before = unit + " "
+	case unit != "":
+		after = " " + unit
 	}
 	if class, name, ok := strings.Cut(m.Title, " "); ok {
-		return []string{class, name + unit}
+		return []string{class, before + name + after}
 	}
-	return []string{m.Title + unit}
+	return []string{before + m.Title + after}
 }
 
 func metricPart(m results.Metric) part {

@@ -25,7 +25,7 @@ func Markdown(w io.Writer, r *results.Report, _ Options) error {
 			fmt.Fprintf(&b, "#### %s\n\n", escape(tableHeading(t, false)))
 		}
 		markdownGrid(&b, reportGrid(t))
-		for _, line := range conclusions(t) {
+		for _, line := range slices.Concat(meanTexts(t.Means, t.Changes), conclusions(t)) {
 			b.WriteString("\n" + escape(line) + "\n")
 		}
 		if i < len(r.More) {
@@ -53,6 +53,9 @@ func MarkdownCompare(w io.Writer, c *results.Comparison, _ Options) error {
 			fmt.Fprintf(&b, "#### %s\n\n", escape(loadText(t.Load)))
 		}
 		markdownGrid(&b, compareGrid(c, t))
+		for _, line := range meanTexts(t.Means, t.Changes) {
+			b.WriteString("\n" + escape(line) + "\n")
+		}
 	}
 	markdownNotes(&b, c.Notes, c.Warnings, nil)
 	for i, line := range dissimilarText(c, 0) {
@@ -64,6 +67,12 @@ func MarkdownCompare(w io.Writer, c *results.Comparison, _ Options) error {
 			b.WriteString("  ")
 		}
 		b.WriteString("- " + escape(text) + "\n")
+	}
+	for _, d := range c.PlanDiffs {
+		fmt.Fprintf(&b, "\nThe plan's text, \\#1 → \\#%d:\n\n", d.Run)
+		for _, line := range d.Lines {
+			b.WriteString("    " + printable(line) + "\n") // indented code: no text ends it, as it could a fence
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -97,8 +106,8 @@ func markdownGrid(b *strings.Builder, g grid) {
 			return text
 		})
 	}
-	if slices.ContainsFunc(columns, isSpread) {
-		b.WriteString("\n" + escape(spreadText) + "\n")
+	for _, line := range legend(columns) {
+		b.WriteString("\n" + escape(line) + "\n")
 	}
 }
 

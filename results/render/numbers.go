@@ -23,24 +23,35 @@ type scale struct {
 	plain    bool // four significant digits, without the zeros at their end
 }
 
-// scaleFor chooses one unit and precision for a column: rates lose their decimal where one of them reaches 1000, and
-// latencies turn into seconds where all of them are 10 s and more. Times have as many decimals as give their median four
-// significant digits, one more where the smallest needs it to have two, and no more than three (µs), four where the median
-// is below 0.1.
+// scaleFor chooses one unit and precision for a column: rates are in thousands where all of them reach 100,000, in millions
+// where all reach 100 million, and lose their decimal where one reaches 1000; latencies turn into seconds where all of them are
+// 10 s and more, and into microseconds where all are below 1 ms. Times have as many decimals as give their median four
+// significant digits, one more where the smallest needs it to have two, and no more than three, one of microseconds.
 func scaleFor(m results.Metric, values []float64) scale {
 	low, high := math.Inf(1), 0.0
 	for _, v := range values {
-		low, high = min(low, v), max(high, v)
+		if v > 0 {
+			low = min(low, v)
+		}
+		high = max(high, v)
 	}
 	switch m.Unit {
 	case "1/s", "MiB/s":
-		if high >= 1000 {
-			return scale{divide: 1, rate: true}
+		switch {
+		case high == 0 || high < 1000:
+			return scale{divide: 1, decimals: 1, rate: true}
+		case low >= 100e6:
+			return scale{unit: "M", divide: 1e6, decimals: 1}
+		case low >= 100e3:
+			return scale{unit: "k", divide: 1e3, decimals: 1}
 		}
-		return scale{divide: 1, decimals: 1, rate: true}
+		return scale{divide: 1, rate: true}
 	case "ms":
-		if low >= 10_000 && len(values) > 0 {
+		switch {
+		case high > 0 && low >= 10_000:
 			return scale{unit: "s", divide: 1000, decimals: timeDecimals(values, 1000)}
+		case high > 0 && high < 1:
+			return scale{unit: "µs", divide: 0.001, decimals: min(1, timeDecimals(values, 0.001))}
 		}
 		return scale{unit: "ms", divide: 1, decimals: timeDecimals(values, 1)}
 	case "s":
@@ -62,15 +73,11 @@ func timeDecimals(values []float64, divide float64) int {
 	}
 	slices.Sort(sorted)
 	smallest, median := sorted[0], sorted[len(sorted)/2]
-	most := 3
-	if median < 0.1 {
-		most = 4
-	}
 	decimals := decimalsFor(median, 4)
 	if decimalsFor(smallest, 2) > decimals {
 		decimals++
 	}
-	return min(decimals, most)
+	return min(decimals, 3)
 }
 
 // decimalsFor is how many decimals give a number above 0 so many significant digits.
@@ -155,11 +162,35 @@ const doubt = "?"
 func changeText(c results.Change) string {
 	switch {
 	case !c.Decidable:
-		return percent(c.Ratio) + doubt
+		return differenceText(c.Ratio) + doubt
 	case !c.Significant:
 		return "~"
 	}
-	return percent(c.Ratio)
+	return differenceText(c.Ratio)
+}
+
+// times follows a difference that is written as a ratio.
+const times = " ×"
+
+// differenceText writes a difference in percent; one that doubles a figure or more, or halves it, as the ratio: 5.96 ×, 0.168 ×.
+func differenceText(ratio float64) string {
+	f := 1 + ratio
+	if f >= 2 || 0.001 <= f && f <= 0.5 {
+		return factor(f) + times
+	}
+	return percent(ratio)
+}
+
+// longest is how wide a label or a name may be in a table; other formats have all of it.
+const longest = 60
+
+// label writes what a user called something, so that one name does not take the whole screen.
+func label(s string) string {
+	const enough = 16 * longest // bytes that hold as many columns, in any script
+	if len(s) > enough {
+		s = strings.ToValidUTF8(s[:enough], "") + strings.Repeat("…", longest)
+	}
+	return cut(printable(s), longest)
 }
 
 // printable shows what would move the cursor, colour the screen or turn the direction of writing, instead of doing it.

@@ -14,6 +14,8 @@ type Options struct {
 	Color bool // ANSI colours may be used
 	// Runs are the records that the report or the comparison was made of, for what stands in neither: the plan's text, series, histograms.
 	Runs []results.Recorded
+	// FailOn are the expressions that the results are judged by; a format that tells verdicts says whether they hold.
+	FailOn []string
 }
 
 // Format is one way to print.
@@ -29,6 +31,9 @@ func Formats() map[string]Format {
 		"table":    {"a table for the terminal, fitted to its width, with footnotes", Table, TableCompare},
 		"markdown": {"a GitHub table with footnotes", Markdown, MarkdownCompare},
 		"csv":      {"all metrics of all rows, for a spreadsheet", CSV, CSVCompare},
+		"html":     {"a page with charts: one file that needs no network", HTML, HTMLCompare},
 		"json":     {"all there is, with the samples of the repeats", JSON, JSONCompare},
+		"benchfmt": {"the Go benchmark format, a line a repeat, for benchstat", Benchfmt, BenchfmtCompare},
+		"junit":    {"JUnit XML for CI: a test case for each cell and each expression of report.assert", JUnit, JUnitCompare},
 	}
 }

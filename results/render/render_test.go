@@ -29,6 +29,7 @@ func reports() map[string]*results.Report {
 		"matrix": func() (*results.Run, []results.Cell) { return matrixRun(6, 1) },
 		"few":    func() (*results.Run, []results.Cell) { return matrixRun(3, 1) },
 		"mixed":  func() (*results.Run, []results.Cell) { return machineRun(1) },
+		"steady": steadyRun, "survey": surveyRun, "strange": strangeRun,
 		"empty": func() (*results.Run, []results.Cell) {
 			run, _ := radonRun()
 			run.Status = results.RunFailed
@@ -45,9 +46,16 @@ func TestGolden(t *testing.T) {
 	widths := map[string]int{"80": 80, "120": 120, "160": 160, "200": 200}
 	for name, r := range reports() {
 		for file, width := range widths {
+			if name == "survey" && width != 120 {
+				continue // 500 rows: one of them is enough
+			}
 			golden(t, name+"."+file+".txt", func(b *bytes.Buffer) error { return Table(b, r, Options{Width: width}) })
 		}
-		if name == "few" || name == "empty" {
+		if name == "survey" {
+			continue
+		}
+		golden(t, name+".txt", func(b *bytes.Buffer) error { return Table(b, r, Options{}) })
+		if name == "few" || name == "empty" || name == "strange" {
 			continue // the same in the other formats as those that are there
 		}
 		golden(t, name+".md", func(b *bytes.Buffer) error { return Markdown(b, r, Options{}) })
@@ -64,6 +72,10 @@ func TestGolden(t *testing.T) {
 	golden(t, "compare.md", func(b *bytes.Buffer) error { return MarkdownCompare(b, c, Options{}) })
 	golden(t, "compare.csv", func(b *bytes.Buffer) error { return CSVCompare(b, c, Options{}) })
 	golden(t, "compare.json", func(b *bytes.Buffer) error { return JSONCompare(b, c, Options{}) })
+
+	run, cells := matrixRun(6, 1)
+	holm := results.ReportOf(results.Recorded{Name: "matrix", Run: run, Cells: cells}, results.Options{Correct: results.Holm, Metrics: []string{"tps", "p95"}})
+	golden(t, "holm.120.txt", func(b *bytes.Buffer) error { return Table(b, holm, Options{Width: 120}) })
 
 	c, err = results.Compare(twoMachines())
 	if err != nil {
@@ -225,8 +237,11 @@ func TestDescription(t *testing.T) {
 
 // TestSpreadIsExplained wherever it is shown, and nowhere else.
 func TestSpreadIsExplained(t *testing.T) {
-	const text = "± is the larger half of the 95 % interval"
 	for name, r := range reports() {
+		text := "± is the larger half of the 95 % interval"
+		if name == "steady" {
+			text = "± is half of the 95 % interval of the mean rate within the one execution"
+		}
 		for _, width := range []int{80, 120, 200, 0} {
 			var b bytes.Buffer
 			if err := Table(&b, r, Options{Width: width}); err != nil {
@@ -323,12 +338,17 @@ func TestNumbers(t *testing.T) {
 		{tps, []float64{508.25, 999.04}, "508.2 999.0"},
 		{tps, []float64{508.25, 1893}, "508 1,893"},
 		{tps, []float64{0.05, 0}, "0.05 0.0"},
-		{tps, []float64{1234567.8}, "1,234,568"},
+		{tps, []float64{1234567.8}, "1,234.6"},
+		{tps, []float64{1234567.8, 99_999, 0}, "1,234,568 99,999 0"},
+		{tps, []float64{123456, 1234567.8}, "123.5 1,234.6"},
+		{tps, []float64{123456789, 1234567890}, "123.5 1,234.6"},
+		{ms, []float64{0.9994, 0.0004}, "999.4 0.4"},
+		{ms, []float64{0.9994, 1}, "0.999 1.000"},
 		{ms, []float64{0.6646, 1.058, 18.68}, "0.665 1.058 18.680"},
 		{ms, []float64{9.9994, 33.808, 120.44, 1385.86, 15.2}, "10.00 33.81 120.44 1,385.86 15.20"},
 		{ms, []float64{71.44, 265.6, 294.1}, "71.4 265.6 294.1"},
 		{ms, []float64{0.9, 1385.86, 6936.7}, "0.9 1,385.9 6,936.7"},
-		{ms, []float64{0.0451, 0.0512}, "0.0451 0.0512"},
+		{ms, []float64{0.0451, 0.0512}, "45.1 51.2"},
 		{ms, []float64{0, 1385.86}, "0 1,386"},
 		{ms, []float64{0}, "0"},
 		{ms, []float64{12345, 60000}, "12.35 60.00"},
@@ -343,9 +363,107 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%v: %s, want %s", tt.values, strings.Join(got, " "), tt.want)
 		}
 	}
+	for ratio, want := range map[float64]string{4.96: "5.96 ×", 1: "2.00 ×", 0.994: "+99.4 %", -0.5: "0.50 ×", -0.49: "-49.0 %", -0.96: "0.04 ×", -1: "-100 %", 2999: "3,000 ×", 0: "0.0 %"} {
+		if got := differenceText(ratio); got != want {
+			t.Errorf("%v: %s, want %s", ratio, got, want)
+		}
+	}
 	for ratio, want := range map[float64]string{0.123: "+12.3 %", -0.0801: "-8.0 %", 0.0001: "0.0 %", -0.0001: "0.0 %", 0.9994: "+99.9 %", 0.9996: "+100 %", 1.5: "+150 %", 25: "+2,500 %"} {
 		if got := percent(ratio); got != want {
 			t.Errorf("%v: %s, want %s", ratio, got, want)
 		}
+	}
+}
+
+// TestLongTables: a table of 500 cells says its head and its labels again and again, so that none is out of sight for long, and
+// folds only what the row above has.
+func TestLongTables(t *testing.T) {
+	var b bytes.Buffer
+	if err := Table(&b, reports()["survey"], Options{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	table, _, _ := strings.Cut(b.String(), "p50 ms") // the first of the two
+	heads, since, empty := 0, 0, 0
+	for line := range strings.Lines(table) {
+		if since++; since > 70 {
+			t.Fatalf("no head for 70 lines before %q", line)
+		}
+		switch {
+		case strings.HasPrefix(line, " engine"):
+			heads, since = heads+1, 0
+		case strings.TrimSpace(line) == "":
+			empty++
+		}
+	}
+	if heads < 8 || empty < 19 {
+		t.Errorf("%d heads, %d empty lines", heads, empty)
+	}
+	if n := strings.Count(table, " rocksdb "); n < 10 || n > 30 {
+		t.Errorf("rocksdb is said %d times for 250 rows", n)
+	}
+}
+
+// TestStrangeLabels: what a label says is shown, in its place, and no more of it than fits; a sheet does not calculate with it.
+func TestStrangeLabels(t *testing.T) {
+	r := reports()["strange"]
+	for _, width := range []int{0, 80} {
+		var b bytes.Buffer
+		if err := Table(&b, r, Options{Width: width}); err != nil {
+			t.Fatal(err)
+		}
+		if b.Len() > 10_000 || strings.ContainsRune(b.String(), '\u202e') {
+			t.Errorf("%d bytes at %d columns:\n%.2000s", b.Len(), width, b.String())
+		}
+		at := 0
+		for line := range strings.Lines(b.String()) {
+			if before, _, ok := strings.Cut(line, "800.0"); ok {
+				if column := twwidth.Width(before); at != 0 && column != at {
+					t.Errorf("a figure at column %d, the others at %d: %s", column, at, line)
+				} else {
+					at = column
+				}
+			}
+		}
+	}
+	var sheet bytes.Buffer
+	if err := CSV(&sheet, r, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(&sheet).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var labels []string
+	for _, record := range records[1:7] {
+		labels = append(labels, record[2])
+	}
+	want := []string{"plain", `'=HYPERLINK("http://x")`, "-1", "'@SUM(A1)", `\u202egnp.exe`, "二相コミット 👍 e\u0301te\u0301"}
+	if diff := cmp.Diff(want, labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+}
+
+// TestPlanDiff: how the plans differ is shown as lines, which no text in them can turn into something else.
+func TestPlanDiff(t *testing.T) {
+	runs := twoRuns()
+	runs[0].Run.PlanText, runs[1].Run.PlanText = "name: a\nduration: 5m\n", "name: a\nduration: 10m # ```\x1b[31m\n"+strings.Repeat("- x\n", 100)
+	c, err := results.Compare(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table, markdown bytes.Buffer
+	if err := TableCompare(&table, c, Options{Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	if err := MarkdownCompare(&markdown, c, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"The plan's text, #1 → #2:\n  @@ -1,2 +1,102 @@\n   name: a\n  -duration: 5m\n  +duration: 10m # ```\\x1b[31m\n", "  and 44 more lines"} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("no %q in\n%s", want, table.String())
+		}
+	}
+	if want := "\n    -duration: 5m\n    +duration: 10m # ```\\x1b[31m\n"; !strings.Contains(markdown.String(), want) {
+		t.Errorf("no %q in\n%s", want, markdown.String())
 	}
 }

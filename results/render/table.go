@@ -31,14 +31,10 @@ func Table(w io.Writer, r *results.Report, o Options) error {
 		if len(r.More) > 0 {
 			writeLines(&b, o.Width, []string{"", tableHeading(t, ink)})
 		}
-		g := reportGrid(t)
-		if t.Pivot != "" {
-			g.foldRepeated("label." + t.Pivot)
-		}
-		if err := writeGrid(&b, g, o); err != nil {
+		if err := writeGrid(&b, reportGrid(t), o); err != nil {
 			return err
 		}
-		if lines := conclusions(t); len(lines) > 0 {
+		if lines := slices.Concat(meanTexts(t.Means, t.Changes), conclusions(t)); len(lines) > 0 {
 			b.WriteByte('\n')
 			for _, line := range lines {
 				writeWrapped(&b, o.Width, line, "    ")
@@ -66,6 +62,12 @@ func TableCompare(w io.Writer, c *results.Comparison, o Options) error {
 		if err := writeGrid(&b, compareGrid(c, t), o); err != nil {
 			return err
 		}
+		for i, line := range meanTexts(t.Means, t.Changes) {
+			if i == 0 {
+				b.WriteByte('\n')
+			}
+			writeWrapped(&b, o.Width, line, "    ")
+		}
 	}
 	writeNotes(&b, c.Notes, c.Warnings, nil, o)
 	for i, line := range dissimilarText(c, variablesShown) {
@@ -73,6 +75,9 @@ func TableCompare(w io.Writer, c *results.Comparison, o Options) error {
 			b.WriteByte('\n')
 		}
 		writeWrapped(&b, o.Width, line, "    ")
+	}
+	for _, line := range planDiffText(c, diffShown) {
+		b.WriteString(line + "\n") // lines of a plan are not wrapped: they would be no diff any more
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -90,8 +95,8 @@ func writeGrid(b *bytes.Buffer, g grid, o Options) error {
 			return err
 		}
 	}
-	if slices.ContainsFunc(slices.Concat(parts...), isSpread) {
-		writeWrapped(b, o.Width, spreadText, "  ")
+	for _, line := range legend(slices.Concat(parts...)) {
+		writeWrapped(b, o.Width, line, "  ")
 	}
 	if len(dropped) > 0 {
 		writeWrapped(b, o.Width, "Left out for want of width: "+strings.Join(dropped, ", ")+".", "  ")
@@ -200,17 +205,16 @@ func shorten(columns []column, width int) []column {
 
 // cut shortens a text to a width, with … at its end.
 func cut(s string, limit int) string {
-	if twwidth.Width(s) <= limit {
+	if len(s) <= limit || twwidth.Width(s) <= limit {
 		return s
 	}
-	out := ""
-	for _, r := range s {
-		if twwidth.Width(out+string(r))+1 > limit {
-			break
+	used := 0
+	for i, r := range s {
+		if used += twwidth.Width(string(r)); used+1 > limit {
+			return s[:i] + "…"
 		}
-		out += string(r)
 	}
-	return out + "…"
+	return s
 }
 
 func totalWidth(columns []column) int {
@@ -246,17 +250,62 @@ func (c *column) notesWidth() int {
 	return widest
 }
 
-// foldRepeated leaves a label's value only in the first row of each section.
-func (g *grid) foldRepeated(id string) {
+// manyRows is from how many rows on a table is grouped by its labels, pivot or not.
+const manyRows = 12
+
+// group leaves the value of a label out where it and those before it are as in the row above, in each section anew: always that
+// of the pivot, and of a long table that of all labels but the last, so that the eye finds where one changes.
+func (g *grid) group(pivot string) {
+	var above []string
+	var folded []*column
 	for i := range g.columns {
-		c := &g.columns[i]
-		if c.id != id {
-			continue
+		if c := &g.columns[i]; c.part == both && (c.id == "step" || strings.HasPrefix(c.id, "label.")) {
+			if c.id == "label."+pivot || g.rows >= manyRows {
+				folded = append(folded, c)
+			}
 		}
-		for row := range c.cells {
-			if row > 0 && !slices.Contains(g.breaks, row) {
+	}
+	if len(folded) > 1 && folded[len(folded)-1].id != "label."+pivot {
+		folded = folded[:len(folded)-1]
+	}
+	g.breakUp(folded)
+	for row := range g.rows {
+		same := row > 0 && !slices.Contains(g.breaks, row)
+		if !same {
+			above = make([]string, len(folded))
+		}
+		for i, c := range folded {
+			text := c.cells[row].text
+			if same = same && text == above[i]; same {
 				c.cells[row].text = ""
 			}
+			above[i] = text
+		}
+	}
+}
+
+// rowsTogether is how many rows of a long table stand together before an empty line, where its labels allow that: what is
+// folded stays in sight.
+const rowsTogether = 30
+
+// breakUp divides a long table, if nothing did yet, where the first few of its labels change: as few as make short sections.
+func (g *grid) breakUp(labels []*column) {
+	if len(g.breaks) > 0 || g.rows < 2*manyRows {
+		return
+	}
+	for depth := range labels {
+		breaks, longest, last := []int(nil), 0, 0
+		for row := 1; row < g.rows; row++ {
+			if slices.ContainsFunc(labels[:depth+1], func(c *column) bool { return c.cells[row].text != c.cells[row-1].text }) {
+				longest, last = max(longest, row-last), row
+				breaks = append(breaks, row)
+			}
+		}
+		if len(breaks) > g.rows/3 {
+			return // hardly a section has more than a row or two: empty lines would not help
+		}
+		if g.breaks = breaks; max(longest, g.rows-last) <= rowsTogether {
+			return
 		}
 	}
 }
@@ -265,16 +314,26 @@ func (g *grid) foldRepeated(id string) {
 func writeTable(b *bytes.Buffer, g grid, columns []column, color bool) error {
 	var out bytes.Buffer
 	table := newTable(&out, columns)
-	table.Header(headCells(columns))
+	heads := headCells(columns)
+	table.Header(heads)
+	notes := make([]int, len(columns))
+	for i := range columns {
+		notes[i] = columns[i].notesWidth()
+	}
+	headed := 0 // the row under the last head
 	for row := range g.rows {
 		if slices.Contains(g.breaks, row) {
-			if err := table.Append(slices.Repeat([]string{" "}, len(columns))); err != nil {
+			between := [][]string{slices.Repeat([]string{" "}, len(columns))}
+			if row-headed >= rowsPerHead {
+				between, headed = append(between, headLines(heads)...), row
+			}
+			if err := table.Bulk(between); err != nil {
 				return err
 			}
 		}
 		cells := make([]string, len(columns))
 		for i := range columns {
-			cells[i] = columns[i].cellText(row, ink(color))
+			cells[i] = columns[i].cellText(row, notes[i], ink(color))
 		}
 		if err := table.Append(cells); err != nil {
 			return err
@@ -335,6 +394,20 @@ func headCells(columns []column) []string {
 	return cells
 }
 
+// rowsPerHead is after how many rows the head of a long table is said again: a screen has about as many.
+const rowsPerHead = 40
+
+// headLines writes a head as rows.
+func headLines(heads []string) [][]string {
+	rows := make([][]string, strings.Count(heads[0], "\n")+1)
+	for _, head := range heads {
+		for i, line := range strings.Split(head, "\n") {
+			rows[i] = append(rows[i], line)
+		}
+	}
+	return rows
+}
+
 // padHead keeps a head above its figures where footnotes stand to their right.
 func padHead(head string, notes, width int) string {
 	lines := strings.Split(head, "\n")
@@ -346,8 +419,8 @@ func padHead(head string, notes, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// cellText is a cell with its footnotes, these padded so that figures stay in line.
-func (c *column) cellText(row int, ink ink) string {
+// cellText is a cell with its footnotes, these padded to a width so that figures stay in line.
+func (c *column) cellText(row, width int, ink ink) string {
 	cell := c.cells[row]
 	notes := noteText(cell.notes)
 	text := cell.text
@@ -357,7 +430,7 @@ func (c *column) cellText(row int, ink ink) string {
 	case bad:
 		text = ink.red(text)
 	}
-	padding := strings.Repeat(" ", c.notesWidth()-len(notes))
+	padding := strings.Repeat(" ", width-len(notes))
 	if c.left {
 		padding = ""
 	}

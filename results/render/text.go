@@ -59,7 +59,7 @@ func loadText(load string) string {
 func sameText(t *results.Table) []string {
 	var parts []string
 	for _, l := range t.Constant {
-		parts = append(parts, printable(l.Name+"="+l.Value))
+		parts = append(parts, label(l.Name+"="+l.Value))
 	}
 	if len(t.Changes) > 0 {
 		parts = append(parts, "baseline "+labelsText(t.Baseline))
@@ -138,7 +138,7 @@ func statusText(h results.Head) string {
 func labelsText(labels map[string]string) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		parts = append(parts, printable(name+"="+labels[name]))
+		parts = append(parts, label(name+"="+labels[name]))
 	}
 	return strings.Join(parts, " ")
 }
@@ -187,7 +187,7 @@ func dissimilarText(c *results.Comparison, limit int) []string {
 	var lines []string
 	for n, names := range c.Missing {
 		if len(names) > 0 {
-			lines = append(lines, fmt.Sprintf("#%d has no cell: %s", n+1, printable(strings.Join(names, ", "))))
+			lines = append(lines, fmt.Sprintf("#%d has no cell: %s", n+1, namesText(names, limit)))
 		}
 	}
 	for i, d := range c.Differences {
@@ -200,15 +200,50 @@ func dissimilarText(c *results.Comparison, limit int) []string {
 		}
 		values := make([]string, len(d.Values))
 		for k, v := range d.Values {
-			if values[k] = printable(v); v == "" {
+			if values[k] = cut(printable(v[:min(len(v), 16*longestValue)]), longestValue); v == "" {
 				values[k] = `""`
 			}
 		}
 		text := fmt.Sprintf("  %s: %s", printable(d.What), strings.Join(values, " → "))
 		if len(d.Cells) > 0 && len(d.Cells) < len(c.Rows) {
-			text += " (" + printable(strings.Join(d.Cells, ", ")) + ")"
+			text += " (" + namesText(d.Cells, limit) + ")"
 		}
 		lines = append(lines, text)
+	}
+	return lines
+}
+
+// longestValue is how wide a value may be in which runs differ.
+const longestValue = 200
+
+// namesText lists the names of cells, of many only the first; limit 0 lists all.
+func namesText(names []string, limit int) string {
+	var parts []string
+	for i, name := range names {
+		if limit > 0 && i == limit && len(names) > limit+1 {
+			parts = append(parts, fmt.Sprintf("and %d more", len(names)-limit))
+			break
+		}
+		parts = append(parts, label(name))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// diffShown is how many lines of a difference between plans are printed on a terminal.
+const diffShown = 60
+
+// planDiffText shows how the text of each run's plan differs from the first's.
+func planDiffText(c *results.Comparison, limit int) []string {
+	var lines []string
+	for _, d := range c.PlanDiffs {
+		lines = append(lines, fmt.Sprintf("The plan's text, #1 → #%d:", d.Run))
+		for i, line := range d.Lines {
+			if limit > 0 && i == limit && len(d.Lines) > limit+1 {
+				lines = append(lines, fmt.Sprintf("  and %d more lines (--format json has all)", len(d.Lines)-limit))
+				break
+			}
+			lines = append(lines, "  "+cut(printable(line[:min(len(line), 16*longestValue)]), longestValue))
+		}
 	}
 	return lines
 }
@@ -219,6 +254,12 @@ func writeLines(b *bytes.Buffer, width int, lines []string) {
 	}
 }
 
+// glue keeps a figure and its sign on one line; unglue makes the space between them an ordinary one again.
+var (
+	glue   = strings.NewReplacer(" %", "\u00a0%", " ×", "\u00a0×")
+	unglue = strings.NewReplacer("\u00a0%", " %", "\u00a0×", " ×")
+)
+
 // writeWrapped breaks a text at spaces; the lines after the first are indented.
 func writeWrapped(b *bytes.Buffer, width int, text, indent string) {
 	if width <= 0 {
@@ -226,17 +267,17 @@ func writeWrapped(b *bytes.Buffer, width int, text, indent string) {
 		return
 	}
 	line, used := "", 0
-	for i, word := range strings.Split(text, " ") {
+	for i, word := range strings.Split(glue.Replace(text), " ") {
 		size := twwidth.Width(word)
 		switch {
 		case i == 0:
 			line, used = word, size
 		case used+1+size > width && strings.TrimSpace(line) != "":
-			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			b.WriteString(unglue.Replace(strings.TrimRight(line, " ")) + "\n")
 			line, used = indent+word, len(indent)+size
 		default:
 			line, used = line+" "+word, used+1+size
 		}
 	}
-	b.WriteString(line + "\n")
+	b.WriteString(unglue.Replace(line) + "\n")
 }

@@ -5,16 +5,13 @@ package target
 import (
 	"context"
 	"crypto/tls"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net"
 	"strings"
 	"syscall"
-	"time"
 
 	"benchplan/plan"
-	"benchplan/results"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -60,36 +57,6 @@ func Config(t *plan.Target, folder string) (*mysql.Config, error) {
 	}
 	c.AllowFallbackToPlaintext = t.TLS.Mode == "preferred"
 	return c, nil
-}
-
-// Identify asks a server who it is. A server that does not know a question is fine: the field stays empty.
-func Identify(ctx context.Context, db *sql.DB) results.Server {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	var s results.Server
-	_ = db.QueryRowContext(ctx, "SELECT VERSION()").Scan(&s.Version)
-	_ = db.QueryRowContext(ctx, "SELECT @@version_comment").Scan(&s.VersionComment)
-	s.Variables, _ = Variables(ctx, db)
-	return s
-}
-
-// Variables gives what SHOW GLOBAL VARIABLES tells.
-func Variables(ctx context.Context, db *sql.DB) (map[string]string, error) {
-	rows, err := db.QueryContext(ctx, "SHOW GLOBAL VARIABLES")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	out := map[string]string{}
-	for rows.Next() {
-		var name string
-		var value sql.NullString
-		if err := rows.Scan(&name, &value); err != nil {
-			return nil, err
-		}
-		out[name] = value.String
-	}
-	return out, rows.Err()
 }
 
 // Advise adds to the error of a connection which target it was and what to do. Wrapped errors stay reachable.

@@ -3,11 +3,14 @@ package engine
 import (
 	"context"
 	"database/sql/driver"
+	"fmt"
 	"io"
 	"math/rand/v2"
+	"syscall"
 	"testing"
 	"time"
 
+	"benchplan/plan"
 	"benchplan/results"
 )
 
@@ -77,6 +80,59 @@ func BenchmarkStatement(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkTurn measures the engine's own cost of a statement in an open loop that never has to wait: against
+// BenchmarkStatement it is what the schedule costs.
+func BenchmarkTurn(b *testing.B) {
+	for _, arrivals := range []Arrivals{Constant, Poisson} {
+		b.Run(string(arrivals), func(b *testing.B) {
+			o := Order{Clients: []RoleClients{{Count: 1}}, Events: plan.Count(b.N), PSMode: PSDisable, Rate: &Rate{From: mostRate, Arrivals: arrivals}}
+			r := newRun(idle{}, lookups{results.Read}, o)
+			if err := r.connect(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			r.clock.base = time.Now().Add(-time.Duration(b.N) * 2 * time.Microsecond) // all are due
+			b.ReportAllocs()
+			b.ResetTimer()
+			r.runners[0].drive(b.Context())
+		})
+	}
+}
+
+// BenchmarkPace tells how late events are begun on this machine while clients are free, and what processor time waiting takes:
+// an operation is an event, so ns/op is the distance at which they come.
+func BenchmarkPace(b *testing.B) {
+	for _, rate := range []float64{100, 1000, 10_000, 20_000} {
+		b.Run(fmt.Sprint(rate), func(b *testing.B) {
+			o := Order{Clients: []RoleClients{{Count: 64}}, Events: plan.Count(b.N), PSMode: PSDisable, Rate: &Rate{From: rate}}
+			r := newRun(idle{}, lookups{results.Read}, o)
+			if err := r.connect(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			before := processorTime(b)
+			b.ResetTimer()
+			out, err := r.measure(b.Context(), nil, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.StopTimer()
+			took := processorTime(b) - before
+			b.ReportMetric(out.Schedule.Overslept.P50*1000, "late-p50-µs")
+			b.ReportMetric(out.Schedule.Overslept.P99*1000, "late-p99-µs")
+			b.ReportMetric(float64(out.Schedule.Late)/float64(b.N), "busy/op")
+			b.ReportMetric(float64(took.Microseconds())/float64(b.N), "cpu-µs/op")
+		})
+	}
+}
+
+// processorTime gives the time that this process has had on processors.
+func processorTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func TestTheEngineAllocatesNothingPerStatement(t *testing.T) {

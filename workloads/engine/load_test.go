@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"flag"
 	"math/rand/v2"
 	"testing"
 
@@ -9,7 +10,13 @@ import (
 	"benchplan/workloads/internal/testdb"
 )
 
-func TestMain(m *testing.M) { testdb.Main(m) }
+func TestMain(m *testing.M) {
+	// Most tests wait for a cell to end and need no processor for it; go test's -parallel goes before.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	testdb.Main(m)
+}
 
 // load is a workload for tests: every event is the same statements.
 type load struct {

@@ -27,16 +27,16 @@ func loopsFor(clients, processors int) int {
 	return max(1, min(processors/2, clients/clientsPerLoop))
 }
 
-// drivers gives what drives the clients, each to be called from a goroutine of its own: loops for those whose sockets the engine has,
-// else one for each client. A client that is alone needs no loop: it waits for its own socket.
-func (r *run) drivers(ended context.Context) (drivers []func(), err error) {
+// newDrivers gives what drives the clients: loops for those whose sockets the engine has, else one for each client. A client that is
+// alone needs no loop: it waits for its own socket.
+func (r *run) newDrivers(ended context.Context) (drivers []driving, err error) {
 	var members []*member
 	for _, client := range r.runners {
 		if line, ok := client.line.(*connection); ok && line.socket != nil && len(r.runners) > 1 {
 			members = append(members, &member{runner: client, line: line})
 			continue
 		}
-		drivers = append(drivers, func() { client.drive(ended) })
+		drivers = append(drivers, driving{drive: func() { client.drive(ended) }})
 	}
 	if len(members) == 0 {
 		return drivers, nil
@@ -44,7 +44,7 @@ func (r *run) drivers(ended context.Context) (drivers []func(), err error) {
 	n := min(loopsFor(len(members), runtime.GOMAXPROCS(0)), len(r.tally.shards))
 	var loops []*loop
 	for i := range n {
-		l, err := newLoop(&r.clock, ended)
+		l, err := newLoop(r, ended)
 		if err != nil {
 			for _, l := range loops {
 				l.close()
@@ -57,27 +57,34 @@ func (r *run) drivers(ended context.Context) (drivers []func(), err error) {
 			members[j].index = len(l.members)
 			l.members = append(l.members, members[j])
 		}
-		loops, drivers = append(loops, l), append(drivers, l.drive)
+		loops, drivers = append(loops, l), append(drivers, driving{drive: l.drive, busy: l.busy})
 	}
 	return drivers, nil
 }
 
 // loop drives any number of sessions from one thread: it waits for all their sockets at once, and does for each that has something
-// what the session wants next. It waits for nothing else.
+// what the session wants next. In an open loop it waits for the next event that is due as well. It waits for nothing else.
 type loop struct {
 	clock   *clock
+	start   int64           // when the measured part begins
 	ended   context.Context // ends with the cell: then no new connection is tried
 	members []*member
 	running int // members that the loop still drives
 	buffers *buffers
 	events  []unix.EpollEvent
 	epoll   int
-	bell    int // an eventfd by which others wake the loop
+	bell    int    // an eventfd by which others wake the loop
+	alarm   *alarm // nil: the loop is closed
+	agenda  agenda // members whose events are not due yet
+	over    bool   // the cell is
+	now     int64  // when something was last done; some of what needs the time can do with that
+
+	from, to effort // from the beginning to the end of the measured part
 
 	mu   sync.Mutex
 	back []*member // those whose new connection is there, or will not come
 
-	others sync.WaitGroup // goroutines for members
+	others sync.WaitGroup // what others do for the loop
 }
 
 // member is a session of a loop.
@@ -85,15 +92,22 @@ type member struct {
 	*runner
 	line    *connection
 	index   int   // in loop.members
-	waiting bool  // for an answer
+	asked   bool  // an answer is to come
 	writing bool  // there is more to be sent than the kernel takes
+	muted   bool  // the loop does not wait for the socket
 	since   int64 // when it was given away for a new connection
 	found   bool  // there is one
 }
 
-const theBell = -1 // in place of a member's index
+// What else the loop waits for, in place of a member's index.
+const (
+	theBell  = -1
+	theAlarm = -2
+)
 
-func newLoop(clock *clock, ended context.Context) (*loop, error) {
+const forever = -1 // milliseconds, for epoll
+
+func newLoop(r *run, ended context.Context) (*loop, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("event loop: %w", os.NewSyscallError("epoll_create", err))
@@ -103,8 +117,17 @@ func newLoop(clock *clock, ended context.Context) (*loop, error) {
 		_ = unix.Close(epoll)
 		return nil, fmt.Errorf("event loop: %w", os.NewSyscallError("eventfd", err))
 	}
-	l := &loop{clock: clock, ended: ended, epoll: epoll, bell: bell, buffers: newBuffers(), events: make([]unix.EpollEvent, 128)}
-	if err := l.control(unix.EPOLL_CTL_ADD, bell, theBell, unix.EPOLLIN); err != nil {
+	l := &loop{
+		clock: &r.clock, start: r.cell.start, ended: ended,
+		epoll: epoll, bell: bell, buffers: newBuffers(), events: make([]unix.EpollEvent, 128),
+	}
+	err = l.control(unix.EPOLL_CTL_ADD, bell, theBell, unix.EPOLLIN)
+	if err == nil && r.order.Rate != nil {
+		if l.alarm, err = newAlarm(); err == nil {
+			err = l.control(unix.EPOLL_CTL_ADD, l.alarm.fd, theAlarm, unix.EPOLLIN|unix.EPOLLET) // so it need not be read
+		}
+	}
+	if err != nil {
 		l.close()
 		return nil, err
 	}
@@ -112,6 +135,9 @@ func newLoop(clock *clock, ended context.Context) (*loop, error) {
 }
 
 func (l *loop) close() {
+	if l.alarm != nil {
+		_ = unix.Close(l.alarm.fd)
+	}
 	_ = unix.Close(l.epoll)
 	_ = unix.Close(l.bell)
 }
@@ -131,21 +157,72 @@ func (l *loop) drive() {
 	defer runtime.UnlockOSThread()
 	defer l.close()
 	defer l.others.Wait()
+	l.others.Add(1)
+	defer l.release(context.AfterFunc(l.ended, func() {
+		defer l.others.Done()
+		l.ring()
+	}))
 	const startedAtOnce = 16
 	l.running = len(l.members)
 	for i, m := range l.members {
-		l.enter(m, m.session.begin(l.clock.now()))
+		l.now = l.clock.now()
+		l.enter(m, m.session.begin(l.now))
 		if i%startedAtOnce == startedAtOnce-1 {
 			l.turn(0) // the first must not wait for the last to have started
 		}
 	}
-	for l.running > 0 {
-		l.turn(-1)
+	for {
+		timeout := l.beginDue()
+		if l.running == 0 {
+			break
+		}
+		l.turn(timeout)
 	}
+	if !l.over {
+		l.to = effortAt(l.clock.now())
+	}
+}
+
+// release does away with what would wake the loop at the end of the cell.
+func (l *loop) release(stop func() bool) {
+	if stop() {
+		l.others.Done()
+	}
+}
+
+// busy gives which share of the measured time the loop had a processor; it is for when drive has returned.
+func (l *loop) busy() float64 { return l.to.since(l.from) }
+
+// beginDue begins the events that are due, and gives how long the loop may wait for the next, in milliseconds.
+func (l *loop) beginDue() (timeout int) {
+	for len(l.agenda) > 0 {
+		l.now = l.clock.now()
+		if due := l.agenda.next(); due > l.now && !l.over {
+			return l.alarm.patience(due, l.now)
+		}
+		l.beginNext()
+	}
+	return forever
+}
+
+// beginNext has the session that is due first begin its event.
+func (l *loop) beginNext() {
+	m := l.agenda.take()
+	m.waiting.Store(false)
+	next := m.session.arrived(l.now)
+	if m.muted {
+		m.muted = false
+		l.enter(m, next)
+		return
+	}
+	l.advance(m, next)
 }
 
 // turn waits for sockets, so many milliseconds or for ever, and serves those that have something.
 func (l *loop) turn(timeout int) {
+	if l.from.at == 0 && l.now >= l.start {
+		l.from = effortAt(l.clock.now())
+	}
 	n, err := unix.EpollWait(l.epoll, l.events, timeout)
 	if err != nil {
 		// It cannot fail but by a signal. Should it, this is no busy loop.
@@ -156,21 +233,39 @@ func (l *loop) turn(timeout int) {
 	}
 	rung := false
 	for i := range l.events[:max(n, 0)] {
-		event := &l.events[i]
-		if event.Fd == theBell {
+		switch event := &l.events[i]; event.Fd {
+		case theBell:
 			rung = true
-			continue
+		case theAlarm:
+			l.now = l.clock.now()
+			l.alarm.ring(l.now, timeout == forever && n == 1)
+		default:
+			l.serve(l.members[event.Fd], event.Events)
 		}
-		m := l.members[event.Fd]
-		if m.writing && event.Events&(unix.EPOLLOUT|unix.EPOLLERR|unix.EPOLLHUP) != 0 {
-			l.write(m)
-		}
-		if m.waiting && event.Events&^unix.EPOLLOUT != 0 {
-			l.read(m)
+		// An event that is due does not wait until all that have something are served.
+		for l.agenda.next() <= l.now {
+			l.beginNext()
 		}
 	}
 	if rung {
 		l.answerBell()
+	}
+}
+
+// serve does what can be done for a session whose socket has something.
+func (l *loop) serve(m *member, events uint32) {
+	if m.waiting.Load() {
+		// The server says something unasked, or has closed the connection. The next statement will meet it; until then it would wake
+		// the loop again and again.
+		m.muted = true
+		_ = l.control(unix.EPOLL_CTL_DEL, m.line.socket.descriptor.fd, m.index, 0)
+		return
+	}
+	if m.writing && events&(unix.EPOLLOUT|unix.EPOLLERR|unix.EPOLLHUP) != 0 {
+		l.write(m)
+	}
+	if m.asked && events&^unix.EPOLLOUT != 0 {
+		l.read(m)
 	}
 }
 
@@ -188,18 +283,22 @@ func (l *loop) advance(m *member, next step) {
 	for next == execute {
 		err := l.send(m)
 		if err == nil {
-			m.waiting = true
+			m.asked = true
 			return
 		}
 		next = m.failed(l.clock.now(), err)
 	}
-	m.waiting, m.writing = false, false
-	if next == reconnect {
+	m.asked, m.writing = false, false
+	switch next {
+	case wait:
+		m.waiting.Store(true)
+		l.agenda.add(m)
+	case reconnect:
 		l.giveAway(m)
-		return
+	default:
+		m.end()
+		l.running--
 	}
-	m.end()
-	l.running--
 }
 
 // send sends the session's statement, or as much of it as the kernel takes.
@@ -295,12 +394,12 @@ func (l *loop) read(m *member) {
 // answered tells the session what its statement came to. The moment is also when the next one begins.
 func (l *loop) answered(m *member) {
 	rows, affected, err := m.line.socket.outcome(m.session.statement.Class)
-	now := l.clock.now()
+	l.now = l.clock.now()
 	if err != nil {
-		l.advance(m, m.failed(now, err))
+		l.advance(m, m.failed(l.now, err))
 		return
 	}
-	l.advance(m, m.session.answered(now, rows, affected))
+	l.advance(m, m.session.answered(l.now, rows, affected))
 }
 
 // giveAway has a goroutine bring a new connection: connecting waits.
@@ -312,16 +411,24 @@ func (l *loop) giveAway(m *member) {
 		l.mu.Lock()
 		l.back = append(l.back, m)
 		l.mu.Unlock()
-		var one [8]byte
-		binary.NativeEndian.PutUint64(one[:], 1)
-		_, _ = unix.Write(l.bell, one[:])
+		l.ring()
 	})
 }
 
-// answerBell takes back the sessions that were given away.
+// ring wakes the loop. Any goroutine may call it.
+func (l *loop) ring() {
+	var one [8]byte
+	binary.NativeEndian.PutUint64(one[:], 1)
+	_, _ = unix.Write(l.bell, one[:])
+}
+
+// answerBell heeds the end of the cell, and takes back the sessions that were given away.
 func (l *loop) answerBell() {
 	var count [8]byte
 	_, _ = unix.Read(l.bell, count[:])
+	if !l.over && l.ended.Err() != nil {
+		l.over, l.to = true, effortAt(l.clock.now())
+	}
 	l.mu.Lock()
 	back := l.back
 	l.back = nil

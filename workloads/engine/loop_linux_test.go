@@ -53,14 +53,14 @@ var oneRow = []byte("\x01\x00\x00\x01\x01" + "\x17\x00\x00\x02\x03def\x00\x00\x0
 	"\x0c\x00\x00\x03\x00\x00\x09some text" + "\x07\x00\x00\x04\xfe\x00\x00\x02\x00\x00\x00")
 
 // loopOver gives the drivers of a cell of so many clients and events.
-func loopOver(t testing.TB, peers *sync.WaitGroup, clients int, mode PSMode, class results.Class, events int64) (*run, []func()) {
+func loopOver(t testing.TB, peers *sync.WaitGroup, clients int, mode PSMode, class results.Class, events int64) (*run, []driving) {
 	t.Helper()
 	r := newRun(idle{}, lookups{class}, Order{Clients: []RoleClients{{Count: clients}}, Events: 1, PSMode: mode, IO: IODriver})
 	r.cell.budget = events
 	for _, c := range r.connections {
 		c.socket = pair(t, peers, oneRow)
 	}
-	drivers, err := r.drivers(t.Context())
+	drivers, err := r.newDrivers(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +68,10 @@ func loopOver(t testing.TB, peers *sync.WaitGroup, clients int, mode PSMode, cla
 	return r, drivers
 }
 
-func runAll(drivers []func()) {
+func runAll(drivers []driving) {
 	var all sync.WaitGroup
-	for _, drive := range drivers {
-		all.Go(drive)
+	for _, d := range drivers {
+		all.Go(d.drive)
 	}
 	all.Wait()
 }

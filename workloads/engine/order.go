@@ -43,7 +43,9 @@ type Order struct {
 	Grace plan.Duration `json:"grace,omitempty"`
 	// Rate makes the loop an open one: events are due by a schedule, whether or not a client is free. nil: closed.
 	Rate *Rate `json:"rate,omitempty"`
-	// Silence is how long a cell that nothing but events ends may go without any answer before it is given up as ErrServerLost; 0 is 5 min.
+	// Silence is how long a cell without a Duration may have statements under way and no answer to any, before it is given up as
+	// ErrServerLost; 0 is 5 min. While a client reconnects, ServerLost holds instead. It is looked at once a second, and is not
+	// for loads on this machine.
 	Silence plan.Duration `json:"silence,omitempty"`
 	// ServerLost is how long a client tries to reconnect before the cell is given up; 0 is 30 s.
 	ServerLost plan.Duration `json:"server_lost,omitempty"`
@@ -51,12 +53,34 @@ type Order struct {
 
 // Rate is the schedule of an open loop. An event's latency runs from the moment when it was due.
 type Rate struct {
-	// From and To are events per second over all clients: To is reached at the end of the measured part, in a straight line; 0 is From. The warm-up
-	// runs at From, and what it leaves in the queue is dropped. Roles share the rate as they share the clients.
+	// From and To are events per second over all clients, above 0 and at most 1,000,000: To is reached at the end of the
+	// Duration, in a straight line; 0 is From. The warm-up runs at From, and what it leaves in the queue is dropped. Roles share
+	// the rate, and an order's Events, as they share the clients; each has a queue of its own.
 	From float64 `json:"from"`
 	To   float64 `json:"to,omitempty"`
 	// Arrivals is how the events are spread; empty is Constant.
 	Arrivals Arrivals `json:"arrivals,omitempty"`
+}
+
+// ramp tells whether the rate changes.
+func (r Rate) ramp() bool { return r.To != 0 && r.To != r.From }
+
+// validate reports all that is wrong with the rate of a cell of that duration.
+func (r Rate) validate(duration time.Duration) (errs []error) {
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if !(r.From > 0 && r.From <= mostRate) {
+		fail("the rate is %v: it takes more than 0 and at most %d events per second; leave it out for as many as the server can do", r.From, mostRate)
+	}
+	if !(r.To >= 0 && r.To <= mostRate) {
+		fail("the rate goes to %v: it takes more than 0 and at most %d events per second", r.To, mostRate)
+	}
+	if r.ramp() && duration <= 0 {
+		fail("a rate that goes from %v to %v needs to know in what time: give the run a duration", r.From, r.To)
+	}
+	if r.Arrivals != "" && r.Arrivals != Constant && r.Arrivals != Poisson {
+		fail("the arrivals are %q: they are %s or %s", r.Arrivals, Constant, Poisson)
+	}
+	return errs
 }
 
 // Arrivals is how the events of an open loop are spread over the time.
@@ -115,6 +139,8 @@ const (
 	defaultGrace      = 5 * time.Second
 	hurriedGrace      = time.Second // after an interrupt or an error
 	defaultServerLost = 30 * time.Second
+	defaultSilence    = 5 * time.Minute
+	mostRate          = 1_000_000 // events per second: more than one machine can begin
 )
 
 // io is how the sockets are to be driven.
@@ -141,8 +167,11 @@ func (o Order) Validate() error {
 	if o.Duration == 0 && o.Events == 0 && o.EventsEach == 0 {
 		fail("the run would never end: give it a duration, a number of events, or both")
 	}
-	if o.Duration < 0 || o.Warmup < 0 || o.Interval < 0 || o.Grace < 0 || o.ServerLost < 0 || o.Events < 0 || o.EventsEach < 0 {
-		fail("duration, events, warmup, interval, grace and server_lost cannot be negative")
+	if min(o.Duration, o.Warmup, o.Interval, o.Grace, o.ServerLost, o.Silence) < 0 || o.Events < 0 || o.EventsEach < 0 {
+		fail("duration, events, warmup, interval, grace, server_lost and silence cannot be negative")
+	}
+	if o.Rate != nil {
+		errs = append(errs, o.Rate.validate(o.Duration.D())...)
 	}
 	seen := map[string]bool{}
 	for _, r := range o.Clients {

@@ -49,13 +49,22 @@ type run struct {
 	cell    cell
 	tally   *tally
 	runners []*runner
+	pacers  []*pacer // of an open loop, by role; a closed loop has nil in it
 	// connections are the lines of the runners to a server; none where the load is on this machine.
 	connections []*connection
+	io          IOMode
 	threads     bool // each client has an OS thread of its own
+	drivers     []driving
 
 	failure chan struct{} // closed once err is set
 	err     error
 	once    sync.Once
+}
+
+// driving is what drives one client or several.
+type driving struct {
+	drive func()         // to be called from a goroutine of its own
+	busy  func() float64 // which share of the measured time it had a processor, once drive has returned; nil: not known
 }
 
 func newRun(connector driver.Connector, w Workload, o Order) *run {
@@ -72,15 +81,22 @@ func newCell(o Order) *run {
 		order:   o,
 		tally:   newTally(max(1, min(runtime.GOMAXPROCS(0), o.Total(), mostShards)), len(o.Clients)),
 		failure: make(chan struct{}),
+		pacers:  make([]*pacer, len(o.Clients)),
 	}
 	r.cell = cell{
 		clients:  o.Clients,
+		queues:   newQueues(o),
 		start:    int64(o.Warmup),
 		budget:   int64(o.Events),
 		each:     int64(o.EventsEach),
 		onError:  o.OnError,
 		fallback: o.OnErrorDefault,
 		fail:     r.fail,
+	}
+	for i, q := range r.cell.queues {
+		if q != nil {
+			r.pacers[i] = newPacer(&r.clock)
+		}
 	}
 	if r.cell.fallback == "" {
 		r.cell.fallback = Stop
@@ -115,8 +131,12 @@ func (r *run) addRole(connector driver.Connector, w Workload, role int, clients 
 
 // add makes the runner of a session.
 func (r *run) add(l line, s session) {
-	s.cell, s.shard = &r.cell, r.tally.shards[len(r.runners)%len(r.tally.shards)]
-	r.runners = append(r.runners, &runner{session: s, line: l, clock: &r.clock, patience: orDefault(r.order.ServerLost, defaultServerLost)})
+	s.cell, s.queue, s.shard = &r.cell, r.cell.queues[s.role], r.tally.shards[len(r.runners)%len(r.tally.shards)]
+	client := &runner{session: s, line: l, clock: &r.clock, patience: orDefault(r.order.ServerLost, defaultServerLost)}
+	if client.pacer = r.pacers[s.role]; client.pacer != nil {
+		client.place = newWaiter()
+	}
+	r.runners = append(r.runners, client)
 }
 
 func orDefault(d plan.Duration, otherwise time.Duration) time.Duration {
@@ -152,6 +172,16 @@ func (r *run) disconnect() {
 	}
 }
 
+// drivenBy tells how the sockets of the clients, which all have one, are driven.
+func (r *run) drivenBy() IOMode {
+	for _, c := range r.connections {
+		if c.socket == nil {
+			return IODriver
+		}
+	}
+	return IOLoop
+}
+
 // fail ends the cell by an error, unless another did.
 func (r *run) fail(now int64, err error) (first bool) {
 	r.once.Do(func() {
@@ -177,14 +207,15 @@ func (r *run) endAt(now int64) {
 func (r *run) measure(ctx context.Context, observer Observer, meter Meter) (results.Outcome, error) {
 	ended, end := context.WithCancel(context.Background())
 	defer end()
+	r.io = r.drivenBy()
 	var clients, ready sync.WaitGroup
 	started := make(chan struct{})
-	drivers, err := r.drivers(ended)
-	if err != nil {
+	var err error
+	if r.drivers, err = r.newDrivers(ended); err != nil {
 		r.disconnect()
 		return results.Outcome{Clients: r.order.Total(), Stopped: results.ByError}, fmt.Errorf("workload %s: %w", r.order.Workload, err)
 	}
-	for _, drive := range drivers {
+	for _, d := range r.drivers {
 		ready.Add(1)
 		clients.Go(func() {
 			if r.threads {
@@ -193,7 +224,7 @@ func (r *run) measure(ctx context.Context, observer Observer, meter Meter) (resu
 			}
 			ready.Done()
 			<-started
-			drive()
+			d.drive()
 		})
 	}
 	done := make(chan struct{})
@@ -208,6 +239,11 @@ func (r *run) measure(ctx context.Context, observer Observer, meter Meter) (resu
 	watch := newWatch(r, observer, meter)
 	stopped := watch.over(ctx, done)
 	end()
+	for _, p := range r.pacers {
+		if p != nil {
+			p.end()
+		}
+	}
 	cut := r.finish(ctx, done, stopped)
 	return r.outcome(ctx, stopped, cut, watch)
 }
@@ -239,11 +275,21 @@ func (r *run) finish(ctx context.Context, done <-chan struct{}, stopped results.
 	}
 }
 
+// endOf gives when the measured part ended.
+func (r *run) endOf(stopped results.Stop) int64 {
+	if stopped == results.ByEvents {
+		return r.tally.lastEnd()
+	}
+	return r.cell.end.Load()
+}
+
 // outcome reads what the cell came to, after all its clients ended.
 func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watch *watch) (results.Outcome, error) {
-	end := r.cell.end.Load()
-	if stopped == results.ByEvents {
-		end = r.tally.lastEnd()
+	end := r.endOf(stopped)
+	for _, q := range r.cell.queues {
+		if q != nil {
+			q.close(end)
+		}
 	}
 	watch.finish(end)
 	out := results.Outcome{
@@ -254,8 +300,16 @@ func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watc
 		Cut:     cut,
 		Series:  watch.series,
 	}
+	for _, d := range r.drivers {
+		if d.busy != nil {
+			out.LoopBusy = max(out.LoopBusy, d.busy())
+		}
+	}
 	for _, client := range r.runners {
 		s := &client.session
+		if s.queue != nil {
+			continue // its latencies hold more than the time of clients
+		}
 		s.shard.uncounted[s.role] += min(s.late, max(0, end-r.cell.start))
 		if s.idleSince > 0 {
 			s.shard.uncounted[s.role] += max(0, end-s.idleSince)
@@ -264,7 +318,9 @@ func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watc
 	r.tally.fill(&out, r.order.Clients)
 	if len(r.connections) > 0 {
 		r.tally.fillStatements(&out)
+		out.IO = string(r.io)
 	}
+	out.Schedule = r.account(end)
 	out.Fairness = r.fairness()
 	out.Stranded = r.settle()
 	out.Ledger = r.ledger()
@@ -280,6 +336,40 @@ func (r *run) outcome(ctx context.Context, stopped results.Stop, cut int64, watc
 		return out, fmt.Errorf("workload %s: %w", r.order.Workload, err)
 	}
 	return out, nil
+}
+
+// connected counts the clients that have a connection.
+func (r *run) connected() (n int) {
+	for _, client := range r.runners {
+		if !client.away.Load() {
+			n++
+		}
+	}
+	return n
+}
+
+// awaited tells whether some client has a statement under way; not while one reconnects, which has a limit of its own.
+func (r *run) awaited() (any bool) {
+	for _, client := range r.runners {
+		if client.away.Load() {
+			return false
+		}
+		any = any || !client.waiting.Load() && !client.over.Load()
+	}
+	return any
+}
+
+// exhausted tells whether all events that the order allows were taken.
+func (r *run) exhausted() bool {
+	if r.order.Rate == nil {
+		return r.cell.each > 0 || r.cell.budget > 0 && r.cell.tickets.Load() >= r.cell.budget
+	}
+	for _, q := range r.cell.queues {
+		if q != nil && !q.done() {
+			return false
+		}
+	}
+	return true
 }
 
 // allAway is the error of a cell in which no client had a connection for the last second: its server is lost, even if the

@@ -142,7 +142,7 @@ func testKilledConnectionsAreReopened(t *testing.T, io engine.IOMode) {
 		}
 	}
 	killed := false
-	o := engine.Order{IO: io, Clients: clients(4), Duration: 2 * second}
+	o := engine.Order{IO: io, Clients: clients(4), Duration: 5 * second}
 	out, err := engine.Run(t.Context(), d.Connector(), w, o, func(s engine.Snapshot) {
 		if !killed {
 			killed = true
@@ -218,7 +218,7 @@ func testServerThatComesBackIsUsedAgain(t *testing.T, io engine.IOMode) {
 	counterTable(d, 4)
 	restarted := make(chan error, 1)
 	started := false
-	o := engine.Order{IO: io, Clients: clients(4), Duration: 4 * second}
+	o := engine.Order{IO: io, Clients: clients(4), Duration: 10 * second}
 	out, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), o, func(engine.Snapshot) {
 		if !started {
 			started = true

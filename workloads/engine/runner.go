@@ -32,10 +32,13 @@ type runner struct {
 	line     line
 	clock    *clock
 	patience time.Duration // how long to try to reconnect
+	pacer    *pacer        // of an open loop; nil: the loop is closed
+	place    *waiter       // in the pacer
 
 	lostAt    int64       // since when there is no connection; 0 while there is one
 	lostError error       // why there is none
 	away      atomic.Bool // there is none, for others to read
+	waiting   atomic.Bool // no event is due for it, for others to read
 	over      atomic.Bool // drive has returned
 }
 
@@ -55,6 +58,11 @@ func (r *runner) goOn(ended context.Context, next step) {
 				continue
 			}
 			next = r.failed(now, err)
+		case wait:
+			r.waiting.Store(true)
+			r.pacer.wait(r.place, r.session.turn.due)
+			r.waiting.Store(false)
+			next = r.session.arrived(r.clock.now())
 		case reconnect:
 			since := r.clock.now()
 			if !r.reconnect(ended, since) {

@@ -13,8 +13,10 @@ import (
 // What is counted is decided by when it ended: statements and events that ended in [start, end) count, whenever they
 // began. So an event that began in the warm-up takes the place of one that is still under way at the end, and the
 // throughput is unbiased. What is under way at the end may finish, but is in no figure except Unfinished.
+// An open loop counts events only that were due in the measured part: which ones these are does not hang on the server.
 type cell struct {
 	clients  []RoleClients
+	queues   []*queue     // of an open loop, by role; a closed loop has nil in it
 	start    int64        // the end of the warm-up
 	end      atomic.Int64 // when the measured part ends; moved forward by an error or an interrupt
 	budget   int64        // events of the measured part; 0 for no limit
@@ -57,6 +59,7 @@ type step uint8
 const (
 	execute   step = iota // its statement
 	reconnect             // a new connection with the templates prepared
+	wait                  // nothing until its event is due, or the cell is over
 	stop                  // nothing any more
 )
 
@@ -70,9 +73,10 @@ const (
 )
 
 // session is the state of one client: which statement is next, what its outcome is counted as, whether to go on. It knows
-// no connection: who drives it does what a step says and reports back by answered, failed or reconnected.
+// no connection and no timer: who drives it does what a step says and reports back by answered, failed, reconnected or arrived.
 type session struct {
 	cell      *cell
+	queue     *queue // of an open loop; nil: the loop is closed
 	shard     *shard
 	client    Client
 	role      int // index in cell.clients
@@ -91,8 +95,10 @@ type session struct {
 	begun          bool  // it was driven at all
 	late           int64 // how long after the measured time began it first was: the system woke others first
 	idleSince      int64 // when there was no ticket left for it; 0: there always was
-	eventStart     int64
+	eventStart     int64 // of an open loop: when it was due
 	statementStart int64
+	turn           turn  // of an open loop: the event that the session claimed
+	waited         int64 // and how much later than it was due it was begun
 }
 
 // begin starts an event, unless the cell is over.
@@ -103,6 +109,9 @@ func (s *session) begin(now int64) step {
 	s.open, s.ticket = false, false
 	if now >= s.cell.end.Load() {
 		return s.close()
+	}
+	if s.queue != nil {
+		return s.claim(now)
 	}
 	if now >= s.cell.start {
 		if !s.takeTicket() {
@@ -116,9 +125,43 @@ func (s *session) begin(now int64) step {
 	return s.next(now)
 }
 
+// claim takes the next event of an open loop, and begins it if it is due.
+func (s *session) claim(now int64) step {
+	var ok bool
+	if s.cell.each > 0 && s.taken >= s.cell.each {
+		return s.close()
+	}
+	if s.turn, ok = s.queue.claim(now); !ok {
+		return s.close()
+	}
+	if s.turn.due > now {
+		return wait
+	}
+	return s.arrived(now)
+}
+
+// arrived reports that the event for which the session waited is due. It may also be told too early, at the end of the cell.
+func (s *session) arrived(now int64) step {
+	switch {
+	case now >= s.cell.end.Load():
+		return s.close()
+	case s.turn.warm && now >= s.cell.start:
+		return s.claim(now)
+	case s.turn.due > now:
+		return wait
+	}
+	s.queue.begin(now, s.turn)
+	if s.ticket = !s.turn.warm; s.ticket {
+		s.taken++
+	}
+	s.open = true
+	s.eventStart, s.waited = s.turn.due, now-s.turn.due
+	return s.next(now)
+}
+
 // takeTicket tells whether one more event of the session may be counted.
 func (s *session) takeTicket() bool {
-	if s.cell.each > 0 && s.taken >= s.cell.each || !s.cell.takeTicket() {
+	if s.queue != nil || s.cell.each > 0 && s.taken >= s.cell.each || !s.cell.takeTicket() {
 		return false
 	}
 	s.taken++
@@ -186,7 +229,7 @@ func (s *session) count(now, rows, affected int64) {
 			sh.addCounts(s.result)
 		}
 		s.events++
-		s.busy += now - s.eventStart
+		s.busy += now - s.eventStart - s.waited
 		sh.current.events++
 		sh.lastEnd = max(sh.lastEnd, now)
 		record(sh.current.latency, now-s.eventStart)
@@ -202,7 +245,9 @@ func (s *session) putUnfinished(now int64) {
 	defer sh.mu.Unlock()
 	sh.unfinished++
 	sh.longestUnfinished = max(sh.longestUnfinished, now-s.eventStart)
-	sh.uncounted[s.role] += max(0, s.cell.end.Load()-max(s.eventStart, s.cell.start))
+	if s.queue == nil {
+		sh.uncounted[s.role] += max(0, s.cell.end.Load()-max(s.eventStart, s.cell.start))
+	}
 }
 
 // failed reports that the statement had an error.

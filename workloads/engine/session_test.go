@@ -140,7 +140,7 @@ func TestPolicy(t *testing.T) {
 }
 
 func TestHistogramsClampAndNeverDrop(t *testing.T) {
-	h := newHistogram()
+	h := results.NewHistogram()
 	for _, v := range []int64{-5, 0, 50_000, int64(3 * time.Hour)} {
 		record(h, v)
 	}

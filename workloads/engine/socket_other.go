@@ -23,10 +23,10 @@ func (s *socket) execute(*buffers, *script, *Statement) (rows, affected int64, e
 	return 0, 0, errors.ErrUnsupported
 }
 
-// drivers gives what drives the clients, each to be called from a goroutine of its own.
-func (r *run) drivers(ended context.Context) (drivers []func(), err error) {
+// newDrivers gives what drives the clients.
+func (r *run) newDrivers(ended context.Context) (drivers []driving, err error) {
 	for _, client := range r.runners {
-		drivers = append(drivers, func() { client.drive(ended) })
+		drivers = append(drivers, driving{drive: func() { client.drive(ended) }})
 	}
 	return drivers, nil
 }

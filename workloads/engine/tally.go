@@ -12,20 +12,9 @@ import (
 	"benchplan/results"
 )
 
-// Histograms hold nanoseconds with three significant digits, from 64 ns to an hour; what took longer counts as an hour.
-const (
-	histogramUnit   = int64(64)
-	histogramMax    = int64(time.Hour)
-	histogramDigits = 3
-)
-
-func newHistogram() *hdrhistogram.Histogram {
-	return hdrhistogram.New(histogramUnit, histogramMax, histogramDigits)
-}
-
 // record adds a latency, clamped to the histogram's range, never dropped.
 func record(h *hdrhistogram.Histogram, latency int64) {
-	_ = h.RecordValue(min(max(latency, 0), histogramMax))
+	_ = h.RecordValue(min(max(latency, 0), results.MaxLatency))
 }
 
 // summarize reads the figures of a report from a histogram.
@@ -33,7 +22,7 @@ func summarize(h *hdrhistogram.Histogram) results.Latency {
 	if h.TotalCount() == 0 {
 		return results.Latency{}
 	}
-	ms := func(ns int64) float64 { return float64(ns) / 1e6 }
+	ms := results.Milliseconds
 	q := h.ValueAtPercentilesSlice([]float64{50, 95, 99, 99.9})
 	return results.Latency{
 		Count: h.TotalCount(),
@@ -86,11 +75,16 @@ type span struct {
 	latency                                       *hdrhistogram.Histogram
 }
 
-func newSpan() *span { return &span{latency: newHistogram()} }
+func newSpan() *span { return &span{latency: results.NewHistogram()} }
 
 func (s *span) reset() {
 	s.latency.Reset()
 	*s = span{latency: s.latency}
+}
+
+// empty tells whether no client was told anything by the server.
+func (s *span) empty() bool {
+	return s.events+s.queries+s.errors+s.restarts+s.reconnects == 0
 }
 
 // add merges another span into this one.
@@ -114,10 +108,10 @@ func newShard(roles int) *shard {
 		current:   newSpan(),
 	}
 	for i := range s.roles {
-		s.roles[i] = newHistogram()
+		s.roles[i] = results.NewHistogram()
 	}
 	for i := range s.classes {
-		s.classes[i].latency = newHistogram()
+		s.classes[i].latency = results.NewHistogram()
 	}
 	return s
 }
@@ -181,7 +175,8 @@ func newTally(shards, roles int) *tally {
 }
 
 // collect takes away what the shards gathered since the last call, of the warm-up or of the measured part, and adds it to sum.
-func (t *tally) collect(sum *span, warmup bool) {
+// It tells whether there was anything.
+func (t *tally) collect(sum *span, warmup bool) (any bool) {
 	for _, s := range t.shards {
 		s.mu.Lock()
 		place := &s.current
@@ -191,21 +186,23 @@ func (t *tally) collect(sum *span, warmup bool) {
 		taken := *place
 		*place = t.spare
 		s.mu.Unlock()
+		any = any || !taken.empty()
 		sum.add(taken)
 		taken.reset()
 		t.spare = taken
 	}
+	return any
 }
 
 // fill writes the totals into an outcome. It is called when no client runs any more.
 func (t *tally) fill(out *results.Outcome, clients []RoleClients) {
-	events := newHistogram()
+	events := results.NewHistogram()
 	out.Histograms = map[string]*hdrhistogram.Histogram{"events": events}
 	for i, role := range clients {
 		if role.Count == 0 {
 			continue
 		}
-		h := newHistogram()
+		h := results.NewHistogram()
 		var uncounted int64
 		for _, s := range t.shards {
 			h.Merge(s.roles[i])
@@ -226,7 +223,7 @@ func (t *tally) fill(out *results.Outcome, clients []RoleClients) {
 func (t *tally) fillStatements(out *results.Outcome) {
 	out.Statements = map[results.Class]results.Statements{}
 	for i, class := range results.Classes {
-		h := newHistogram()
+		h := results.NewHistogram()
 		var sum results.Statements
 		for _, s := range t.shards {
 			h.Merge(s.classes[i].latency)

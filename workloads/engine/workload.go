@@ -2,7 +2,9 @@
 //
 // A workload yields statements and is told what came back; it never touches a connection. The engine alone connects,
 // executes, times, counts, restarts and stops. Within the engine a session decides what one client does next and knows
-// no socket; a runner carries that out over a driver.Conn, or, where that can be, an event loop does for many over sockets of the engine's own.
+// no socket; a runner carries that out over a driver.Conn, or, where that can be, an event loop does for many over sockets
+// of the engine's own. In an open loop a schedule says when events are due and a queue hands them to the sessions, and
+// neither knows how waiting is done; a pacer waits, or the event loop.
 package engine
 
 import (
