@@ -469,6 +469,7 @@ func cellAttributes(c *Cell) map[string]string {
 		"rate at the end": strconv.FormatFloat(c.Wanted.RateTo, 'g', -1, 64),
 		"arrivals":        c.Wanted.Arrivals,
 		"stopped by":      string(c.Outcome.Stopped),
+		"io":              c.Outcome.IO,
 		"tables schema":   c.Tables.Schema,
 		"tables count":    strconv.Itoa(c.Tables.Count),
 		"tables rows":     strconv.FormatInt(int64(c.Tables.Rows), 10),

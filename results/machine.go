@@ -21,6 +21,9 @@ const (
 	// reply waits to be read.
 	ownMost   = 0.80
 	idleLeast = 0.05
+	// loopMost is the share of the time in which one thread of the generator may have a processor, where that thread drives many
+	// clients: with more, a reply waits for others to be read.
+	loopMost = 0.95
 	// sharedMost is the share that it may take of CPUs that it has in common with the server, where less than sharedIdle of them is left.
 	// With cheap statements from a local server (MariaDB 10.11: sysbench's point selects and read-write) the generator takes a third of
 	// what both take. That is usual, and known to whoever runs a server beside the load; with more it decides what is measured.
@@ -85,7 +88,7 @@ func (m *Machine) title() string {
 
 // checkMachines doubts a cell that was short of CPU, or not alone on its machines.
 func checkMachines(c *Cell) []Mark {
-	var marks []Mark
+	marks := checkLoop(c)
 	if m := c.generator(); m != nil && m.known() {
 		if p, ok := m.Processes[ProcessGenerator]; ok {
 			marks = append(marks, checkGC(m, p)...)
@@ -120,6 +123,15 @@ func checkGenerator(c *Cell, m *Machine, p Process) []Mark {
 	}
 	return []Mark{{MarkGenerator, metric, "the generator was short of CPU: " + strings.Join(texts, "; "),
 		"more CPUs for the generator, or fewer threads: this is its limit and not the server's"}}
+}
+
+// checkLoop doubts what was measured by a generator of which one thread was at its limit, however much CPU its machine had left.
+func checkLoop(c *Cell) []Mark {
+	if c.Outcome.LoopBusy < loopMost {
+		return nil
+	}
+	return []Mark{{MarkGenerator, "tps", fmt.Sprintf("the generator was at its limit: a thread that drives clients was busy %.0f %% of the time", 100*c.Outcome.LoopBusy),
+		"`io: driver` drives them on all CPUs of the generator; or fewer threads, or a second generator"}}
 }
 
 // checkShared doubts what a server did whose CPUs the generator took.

@@ -140,8 +140,10 @@ var markCases = map[string]struct {
 	MarkGenerator: {
 		cells("it waited for a CPU", on(alone(), func(_ *Machine, p *Process) { p.Wait = 4.1 }),
 			"it took all", on(alone(), func(m *Machine, p *Process) { p.User, p.System, m.Usage.User, m.Usage.Idle = 13, 3.1, 0.7, 0.2 }),
-			"nothing was left", on(alone(), func(m *Machine, _ *Process) { m.Usage.Steal, m.Usage.Idle = 0.46, 0.04 })),
+			"nothing was left", on(alone(), func(m *Machine, _ *Process) { m.Usage.Steal, m.Usage.Idle = 0.46, 0.04 }),
+			"one thread was at its limit", func(c *Cell) { c.Outcome.LoopBusy = 0.95 }),
 		cells("alone on its machine", on(alone(), func(*Machine, *Process) {}),
+			"no thread was", func(c *Cell) { c.Outcome.LoopBusy = 0.949 },
 			"it waited for less than 5 % of the latencies", on(alone(), func(_ *Machine, p *Process) { p.Wait = 3.9 }),
 			"it took most", on(alone(), func(m *Machine, p *Process) { p.User, p.System, m.Usage.User, m.Usage.Idle = 13, 2.9, 0.7, 0.2 }),
 			"waiting for a disk is leaving the CPU", on(alone(), func(m *Machine, _ *Process) { m.Usage.IOWait, m.Usage.Idle = 0.48, 0.02 }),

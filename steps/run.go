@@ -26,6 +26,7 @@ type runSpec struct {
 	Warmup    plan.Duration     `key:"warmup" doc:"time before anything is counted"`
 	Interval  plan.Duration     `key:"interval" default:"1s" min:"1s" doc:"how often progress is shown"`
 	PSMode    string            `key:"ps_mode" enum:"auto|disable" doc:"auto: prepared statements; disable: text; left out, the target's, else the workload's own"`
+	IO        string            `key:"io" enum:"auto|loop|driver" doc:"how statements are sent: loop: one thread over the sockets of many clients; driver: the Go driver, a goroutine for each client; left out or auto: loop where that can be (Linux, neither TLS nor compression), else driver"`
 	OnError   map[string]string `key:"on_error" doc:"what follows an error, by its number or by default: stop, restart, count or reconnect; as in {1105: count, default: stop}"`
 	Grace     plan.Duration     `key:"grace" min:"10ms" max:"1h" doc:"how long events under way may take to end when the time is up, before their connections are cut; left out, 5s"`
 	Reconnect plan.Duration     `key:"reconnect_timeout" min:"100ms" max:"24h" doc:"how long a client that has lost its connection tries to have another, before the run fails; left out, 30s"`
@@ -96,6 +97,9 @@ func checkHost(spec *runSpec, host *engine.Host, in plan.Place) []plan.Problem {
 	}
 	if spec.PSMode != "" {
 		meaningless("ps_mode")
+	}
+	if spec.IO != "" {
+		meaningless("io")
 	}
 	if len(spec.OnError) > 0 {
 		meaningless("on_error")
@@ -180,7 +184,7 @@ func (s *runSpec) order(d engine.Definition, clients []engine.RoleClients) (engi
 	o := engine.Order{
 		Workload: s.Workload, Clients: clients, Duration: s.Duration, Events: s.Events, Warmup: s.Warmup, Interval: s.Interval,
 		Rate: s.Rate.schedule(), Grace: s.Grace, ServerLost: s.Reconnect, Silence: s.Silence,
-		PSMode: d.PSMode, OnError: map[int]engine.Action{},
+		PSMode: d.PSMode, IO: engine.IOMode(s.IO), OnError: map[int]engine.Action{},
 	}
 	if s.PSMode != "" {
 		o.PSMode = engine.PSMode(s.PSMode)
@@ -300,6 +304,9 @@ func cellOptions(spec *runSpec, o engine.Order) map[string]any {
 	}
 	if o.PSMode != "" {
 		out["ps_mode"] = o.PSMode
+	}
+	if spec.IO != "" {
+		out["io"] = spec.IO
 	}
 	out["seed"] = strconv.FormatUint(o.Seed, 10)
 	if len(spec.OnError) > 0 {

@@ -3,6 +3,7 @@ package steps
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -283,6 +284,23 @@ func TestRehearsedOrder(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%v: %s", c.clients, diff)
 		}
+	}
+}
+
+// TestHowStatementsAreSent is in the record, and among the options where the plan says so.
+func TestHowStatementsAreSent(t *testing.T) {
+	o := carryOut(t, `
+tables: { schema: sbtest, rows: 100 }
+steps:
+  - prepare:
+  - { name: driver, run: { workload: oltp_point_select, threads: 2, events: 5, io: driver } }
+  - { name: left out, run: { workload: oltp_point_select, threads: 2, events: 5 } }
+`).done(t)
+	if c := o.cells[0]; c.Options["io"] != "driver" || c.Outcome.IO != "driver" {
+		t.Errorf("options %v, driven by %q", c.Options, c.Outcome.IO)
+	}
+	if c := o.cells[1]; c.Options["io"] != nil || c.Outcome.IO != "loop" && runtime.GOOS == "linux" {
+		t.Errorf("options %v, driven by %q", c.Options, c.Outcome.IO)
 	}
 }
 

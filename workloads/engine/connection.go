@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,6 +31,13 @@ type statement interface {
 	Close() error
 }
 
+// preparedByDriver is a template as the driver has prepared it.
+type preparedByDriver struct {
+	statement
+	returnsRows bool // whatever its class: then the rows changed are not known
+	executed    bool
+}
+
 // connection is the line of a session whose statements a server executes.
 type connection struct {
 	script    *script
@@ -39,7 +47,7 @@ type connection struct {
 	conn     driver.Conn
 	queryer  driver.QueryerContext
 	execer   driver.ExecerContext
-	prepared []statement
+	prepared []preparedByDriver
 
 	mode    IOMode
 	socket  *socket  // with which the engine does without the driver; nil: it does not
@@ -106,7 +114,7 @@ func (c *connection) prepare(ctx context.Context, preparer driver.ConnPrepareCon
 		if err != nil {
 			return fmt.Errorf("prepare %q: %w", shorten(sql), err)
 		}
-		c.prepared = append(c.prepared, stmt)
+		c.prepared = append(c.prepared, preparedByDriver{statement: stmt, returnsRows: returnsRows(stmt)})
 	}
 	return nil
 }
@@ -175,7 +183,7 @@ func (c *connection) execute(s *Statement) (rows, affected int64, err error) {
 		return c.socket.execute(c.buffers, c.script, s)
 	}
 	if s.Template != Plain && c.script.patterns == nil {
-		return c.executePrepared(c.prepared[s.Template], s)
+		return c.executePrepared(&c.prepared[s.Template], s)
 	}
 	text := s.Text
 	if s.Template != Plain {
@@ -203,7 +211,7 @@ func (c *connection) execute(s *Statement) (rows, affected int64, err error) {
 	return 0, affected, err
 }
 
-func (c *connection) executePrepared(stmt statement, s *Statement) (rows, affected int64, err error) {
+func (c *connection) executePrepared(stmt *preparedByDriver, s *Statement) (rows, affected int64, err error) {
 	c.values = c.values[:0]
 	for i := range s.Args {
 		c.values = append(c.values, value(&s.Args[i]))
@@ -216,12 +224,35 @@ func (c *connection) executePrepared(stmt statement, s *Statement) (rows, affect
 		rows, err = drain(found)
 		return rows, 0, err
 	}
+	if stmt.returnsRows {
+		found, err := stmt.Query(c.values)
+		if err != nil {
+			return 0, 0, err
+		}
+		_, err = drain(found)
+		return 0, 0, err
+	}
 	result, err := stmt.Exec(c.values)
+	if !stmt.executed {
+		stmt.executed, stmt.returnsRows = true, returnsRows(stmt.statement) // a CALL has columns only now
+	}
 	if err != nil {
 		return 0, 0, err
 	}
 	affected, err = result.RowsAffected()
 	return 0, affected, err
+}
+
+// returnsRows tells whether the driver was told columns of the statement. MariaDB does not send these again with each answer; the
+// driver's Exec waits for them for ever (go-sql-driver/mysql 1.10.1), and its Query does not. It keeps them to itself; the statements
+// of another driver have none that could be seen.
+func returnsRows(stmt statement) bool {
+	v := reflect.ValueOf(stmt)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	columns := v.Elem().FieldByName("columns")
+	return columns.Kind() == reflect.Slice && columns.Len() > 0
 }
 
 // value boxes an argument, as the driver's interface asks for.

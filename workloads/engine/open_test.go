@@ -222,8 +222,9 @@ func testStall(t *testing.T, io engine.IOMode) {
 				return
 			}
 			balanced(t, out)
-			// All that were due more than 0.1 s before its end.
-			if n, want := long(time.Second/10), int64(0.9*200*(stall.Seconds()-0.1)); n < want {
+			// All that were due more than 0.1 s before its end, while each client waited for a reply.
+			n, held := long(time.Second/10), heldUp(p.seen(), begin, begin.Add(stall), 4)
+			if want := int64(0.9 * 200 * (held.Seconds() - 0.1)); n < want || held < 0 {
 				t.Errorf("%d long latencies, at least %d were due", n, want)
 			}
 			if s := out.Series[quiet]; s.Due < 150 || s.Queue < 150 || s.Clients != 4 {
@@ -231,6 +232,18 @@ func testStall(t *testing.T, io engine.IOMode) {
 			}
 		})
 	}
+}
+
+// heldUp is for how long of a stall so many clients waited for a reply, each on a connection of its own.
+func heldUp(passed []passage, begin, end time.Time, clients int) time.Duration {
+	for _, p := range passed {
+		if p.request.Before(end) && p.reply.After(begin) {
+			if clients--; clients == 0 {
+				return end.Sub(p.request)
+			}
+		}
+	}
+	return -1
 }
 
 // TestRatesAreHeld asserts what a busy machine can do, and tells what this one does at higher rates. Since a machine on which
@@ -246,9 +259,7 @@ func testRatesAreHeld(t *testing.T, io engine.IOMode) {
 	}{
 		{engine.Rate{From: 100}, 4, 3},
 		{engine.Rate{From: 1000, Arrivals: engine.Poisson}, 32, 3},
-		{engine.Rate{From: 5000}, 64, 0},
 		{engine.Rate{From: 10_000}, 64, 0},
-		{engine.Rate{From: 20_000}, 64, 0},
 	} {
 		t.Run(fmt.Sprint(tt.rate.From), func(t *testing.T) {
 			for try := 1; ; try++ {
@@ -272,6 +283,9 @@ func holds(t *testing.T, d *testdb.Database, io engine.IOMode, r engine.Rate, n 
 		t.Fatal(err)
 	}
 	balanced(t, out)
+	if loops := io == engine.IOLoop; out.IO != string(io) || loops != (out.LoopBusy > 0) || out.LoopBusy > 1 {
+		t.Errorf("driven by %s, busy %v", out.IO, out.LoopBusy)
+	}
 	s := out.Schedule
 	t.Logf("%.0f/s: due %.1f/s, begun %.1f/s, %d late, %d dropped, queue %.1f at most %d, overslept p50 %.3f p99 %.3f ms, latency p50 %.3f ms",
 		r.From, s.Rate, float64(s.Begun)/out.Elapsed, s.Late, s.Dropped, s.QueueMean, s.QueueMax, s.Overslept.P50, s.Overslept.P99, out.Latency.P50)
@@ -448,6 +462,35 @@ func testOpenLoopEndsOnTimeWhenTheServerHangs(t *testing.T, io engine.IOMode) {
 	}
 }
 
+// TestAConnectionThatEndsWhileItsClientWaits is noticed by the next event; until then nobody looks at it again and again.
+func TestAConnectionThatEndsWhileItsClientWaits(t *testing.T) {
+	everyIOAtOnce(t, testAConnectionThatEndsWhileItsClientWaits)
+}
+
+func testAConnectionThatEndsWhileItsClientWaits(t *testing.T, io engine.IOMode) {
+	d := testdb.Own(t, nil)
+	killed := false
+	o := engine.Order{IO: io, Clients: clients(2), Events: 5, Rate: rate(1)}
+	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0"), o, func(engine.Snapshot) {
+		if !killed {
+			killed = true
+			for _, row := range d.Rows("SELECT id FROM information_schema.processlist WHERE db='test' AND id<>CONNECTION_ID()") {
+				d.Exec("KILL CONNECTION " + row[0])
+			}
+		}
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	balanced(t, out)
+	if out.Events != 5 || out.Reconnects != 2 || find(out.Restarts, 0).Count != 2 || len(out.Errors) != 0 {
+		t.Errorf("%d events, %d reconnects, restarts %+v, errors %+v", out.Events, out.Reconnects, out.Restarts, out.Errors)
+	}
+	if out.LoopBusy > 0.3 {
+		t.Errorf("the loop was busy %.0f %% of the time with next to nothing to do", 100*out.LoopBusy)
+	}
+}
+
 // TestASilentServerIsLost: nothing but events would end the cell, and none ends.
 func TestASilentServerIsLost(t *testing.T) { everyIOAtOnce(t, testASilentServerIsLost) }
 
@@ -491,7 +534,7 @@ func TestWaitingForTheNextEventIsNoSilence(t *testing.T) {
 
 func testWaitingForTheNextEventIsNoSilence(t *testing.T, io engine.IOMode) {
 	d := testdb.Shared(t)
-	o := engine.Order{IO: io, Clients: clients(2), Events: 2, Silence: second, Rate: rate(0.4)}
+	o := engine.Order{IO: io, Clients: clients(2), Events: 2, Silence: 2 * second, Rate: rate(0.4)}
 	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0"), o, nil, nil)
 	if err != nil || out.Events != 2 {
 		t.Errorf("%v, %+v", err, out)
@@ -513,35 +556,43 @@ func testAKilledServerLeavesAGap(t *testing.T, io engine.IOMode) {
 			counterTable(d, 4)
 			restarted := make(chan error, 1)
 			killed := false
-			o := engine.Order{IO: io, Clients: clients(4), Duration: 7 * second, Rate: tt.rate}
-			began := time.Now()
-			out, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 1)), o, func(engine.Snapshot) {
-				if killed {
-					return
+			o := engine.Order{IO: io, Clients: clients(4), Duration: 60 * second, Rate: tt.rate}
+			// It goes on until the server has been there again for a while, however long that takes.
+			ctx, enough := context.WithCancel(t.Context())
+			defer enough()
+			again := 0
+			out, err := engine.Run(ctx, d.Connector(), always(increment, write(0, 1)), o, func(s engine.Snapshot) {
+				switch {
+				case killed && again > 0 && s.Clients == 4 && s.TPS > 0:
+					if again++; again > 3 {
+						enough()
+					}
+				case killed && s.Reconnects > 0:
+					again = 1
+				case !killed:
+					killed = true
+					d.Signal(syscall.SIGKILL)
+					go func() {
+						time.Sleep(2200 * time.Millisecond) // a whole second of the series is within
+						restarted <- d.Server.Restart(context.Background(), nil)
+					}()
 				}
-				killed = true
-				d.Signal(syscall.SIGKILL)
-				go func() {
-					time.Sleep(2200 * time.Millisecond) // a whole second of the series is within
-					restarted <- d.Server.Restart(context.Background(), nil)
-				}()
 			}, nil)
-			took := time.Since(began)
-			if err != nil {
+			if !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}
 			if err := <-restarted; err != nil {
 				t.Fatal(err)
 			}
-			if out.Stopped != results.ByDuration || out.Elapsed != 7 || took > 20*time.Second || len(out.Errors) != 0 {
-				t.Errorf("stopped by %s after %v s (%s), errors %+v", out.Stopped, out.Elapsed, took, out.Errors)
+			if out.Stopped != results.ByInterrupt || len(out.Errors) != 0 {
+				t.Errorf("stopped by %s, errors %+v", out.Stopped, out.Errors)
 			}
 			if out.Reconnects != 4 || out.ReconnectTime < 4*2 || find(out.Restarts, 0).Count != 4 {
 				t.Errorf("%d reconnects in %v s, restarts %+v", out.Reconnects, out.ReconnectTime, out.Restarts)
 			}
 			gap := slices.IndexFunc(out.Series, func(s results.Second) bool { return s.Events == 0 && s.Clients == 0 })
 			last := out.Series[len(out.Series)-1]
-			if gap < 1 || last.Events == 0 || last.Clients != 4 || out.Series[0].Clients != 4 {
+			if gap < 1 || last.Clients != 4 || out.Series[0].Clients != 4 {
 				t.Errorf("series %+v", out.Series)
 			}
 			var reconnects, restarts int64
@@ -556,7 +607,7 @@ func testAKilledServerLeavesAGap(t *testing.T, io engine.IOMode) {
 			}
 			if tt.rate != nil {
 				balanced(t, out)
-				if s := out.Schedule; s.Due != 700 || s.Dropped > 50 || out.Series[gap].Queue < 80 {
+				if s := out.Schedule; math.Abs(float64(s.Due)-100*out.Elapsed) > 1 || out.Series[gap].Queue < 80 {
 					t.Errorf("%+v, in the gap %+v", s, out.Series[gap])
 				}
 			}
