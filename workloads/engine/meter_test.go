@@ -23,9 +23,8 @@ func (l *logbook) Begin()  { l.calls.WriteString("B"); l.began = time.Now() }
 func (l *logbook) Second() { l.calls.WriteString("s") }
 func (l *logbook) End()    { l.calls.WriteString("E"); l.ended = time.Now() }
 
-func TestTheMeterIsReadBesideTheLoad(t *testing.T) { everyIOAtOnce(t, testTheMeterIsReadBesideTheLoad) }
-
-func testTheMeterIsReadBesideTheLoad(t *testing.T, io engine.IOMode) {
+func TestTheMeterIsReadBesideTheLoad(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken")
 	for _, tt := range []struct {
 		name      string
@@ -51,7 +50,7 @@ func testTheMeterIsReadBesideTheLoad(t *testing.T, io engine.IOMode) {
 			if tt.interrupt > 0 {
 				defer time.AfterFunc(tt.interrupt, func() { cancel(broken) }).Stop()
 			}
-			tt.o.IO, tt.o.Clients = io, clients(2)
+			tt.o.Clients = clients(2)
 			meter := new(logbook)
 			out, err := engine.Run(ctx, d.Connector(), sleeps(tt.sleep), tt.o, nil, meter)
 			returned := time.Now()

@@ -441,7 +441,7 @@ func testOpenLoopEndsOnTimeWhenTheServerHangs(t *testing.T, io engine.IOMode) {
 	stopped := false
 	began := time.Now()
 	o := engine.Order{IO: io, Clients: clients(8), Duration: 2 * second, Grace: second / 2, Rate: rate(200)}
-	out, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 0)), o, func(engine.Snapshot) {
+	out, err := engine.Run(t.Context(), d.Connector(), unhurried(0), o, func(engine.Snapshot) {
 		if !stopped {
 			stopped = true
 			d.Signal(syscall.SIGSTOP)
@@ -483,7 +483,7 @@ func testAConnectionThatEndsWhileItsClientWaits(t *testing.T, io engine.IOMode) 
 		t.Fatal(err)
 	}
 	balanced(t, out)
-	if out.Events != 5 || out.Reconnects != 2 || find(out.Restarts, 0).Count != 2 || len(out.Errors) != 0 {
+	if out.Events != 5 || out.Reconnects != 2 || lost(out.Restarts) != 2 || len(out.Errors) != 0 {
 		t.Errorf("%d events, %d reconnects, restarts %+v, errors %+v", out.Events, out.Reconnects, out.Restarts, out.Errors)
 	}
 	if out.LoopBusy > 0.3 {
@@ -506,7 +506,7 @@ func testASilentServerIsLost(t *testing.T, io engine.IOMode) {
 			stopped := false
 			o := engine.Order{IO: io, Clients: clients(4), Events: 1e9, Silence: 2 * second, Rate: tt.rate}
 			began := time.Now()
-			out, err := engine.Run(t.Context(), d.Connector(), always(increment, write(0, 0)), o, func(engine.Snapshot) {
+			out, err := engine.Run(t.Context(), d.Connector(), unhurried(0), o, func(engine.Snapshot) {
 				if !stopped {
 					stopped = true
 					d.Signal(syscall.SIGSTOP)
@@ -561,10 +561,10 @@ func testAKilledServerLeavesAGap(t *testing.T, io engine.IOMode) {
 			ctx, enough := context.WithCancel(t.Context())
 			defer enough()
 			again := 0
-			out, err := engine.Run(ctx, d.Connector(), always(increment, write(0, 1)), o, func(s engine.Snapshot) {
+			out, err := engine.Run(ctx, d.Connector(), unhurried(1), o, func(s engine.Snapshot) {
 				switch {
 				case killed && again > 0 && s.Clients == 4 && s.TPS > 0:
-					if again++; again > 3 {
+					if again++; again > 2 {
 						enough()
 					}
 				case killed && s.Reconnects > 0:
@@ -587,7 +587,7 @@ func testAKilledServerLeavesAGap(t *testing.T, io engine.IOMode) {
 			if out.Stopped != results.ByInterrupt || len(out.Errors) != 0 {
 				t.Errorf("stopped by %s, errors %+v", out.Stopped, out.Errors)
 			}
-			if out.Reconnects != 4 || out.ReconnectTime < 4*2 || find(out.Restarts, 0).Count != 4 {
+			if out.Reconnects != 4 || out.ReconnectTime < 4*2 || lost(out.Restarts) != 4 {
 				t.Errorf("%d reconnects in %v s, restarts %+v", out.Reconnects, out.ReconnectTime, out.Restarts)
 			}
 			gap := slices.IndexFunc(out.Series, func(s results.Second) bool { return s.Events == 0 && s.Clients == 0 })
