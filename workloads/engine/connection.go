@@ -19,7 +19,12 @@ import (
 type script struct {
 	templates []string
 	patterns  []pattern // for sending as text; nil: prepared
-	backslash bool      // the server takes a backslash in a literal for an escape
+	dialect   *dialect
+}
+
+// dialect is how the server reads literals. All clients of a run share it.
+type dialect struct {
+	backslash bool      // it takes a backslash for an escape
 	asked     sync.Once // whether it does
 }
 
@@ -101,7 +106,7 @@ func (c *connection) adopt(ctx context.Context, conn driver.Conn) error {
 }
 
 // errNoLoop says why the engine cannot drive a socket itself.
-var errNoLoop = errors.New("it takes Linux, and a TCP or Unix socket without TLS, compression and time limits of the driver for single reads and writes")
+var errNoLoop = errors.New("it takes Linux, and a TCP or Unix socket without TLS, compression and time limits of the driver for single reads and writes; leave io out to have the driver step in")
 
 // prepare has the driver prepare the templates.
 func (c *connection) prepare(ctx context.Context, preparer driver.ConnPrepareContext) error {
@@ -119,10 +124,10 @@ func (c *connection) prepare(ctx context.Context, preparer driver.ConnPrepareCon
 	return nil
 }
 
-// ask has the server tell, once for all clients of a role, how it reads literals.
+// ask has the server tell, once for all clients, how it reads literals.
 func (c *connection) ask(ctx context.Context) (err error) {
 	if c.script.patterns != nil {
-		c.script.asked.Do(func() { c.script.backslash, err = c.escapesByBackslash(ctx) })
+		c.script.dialect.asked.Do(func() { c.script.dialect.backslash, err = c.escapesByBackslash(ctx) })
 	}
 	return err
 }
@@ -187,7 +192,7 @@ func (c *connection) execute(s *Statement) (rows, affected int64, err error) {
 	}
 	text := s.Text
 	if s.Template != Plain {
-		c.text, err = c.script.patterns[s.Template].render(c.text[:0], s.Args, c.script.backslash)
+		c.text, err = c.script.patterns[s.Template].render(c.text[:0], s.Args, c.script.dialect.backslash)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -49,6 +49,7 @@ type run struct {
 	cell    cell
 	tally   *tally
 	runners []*runner
+	dialect dialect
 	pacers  []*pacer // of an open loop, by role; a closed loop has nil in it
 	// connections are the lines of the runners to a server; none where the load is on this machine.
 	connections []*connection
@@ -110,7 +111,7 @@ func newCell(o Order) *run {
 
 // addRole makes the runners of a role.
 func (r *run) addRole(connector driver.Connector, w Workload, role int, clients RoleClients) {
-	s := &script{templates: w.Templates(clients.Role), backslash: true}
+	s := &script{templates: w.Templates(clients.Role), dialect: &r.dialect}
 	if r.order.PSMode == PSDisable {
 		s.patterns = make([]pattern, len(s.templates))
 		for i, sql := range s.templates {

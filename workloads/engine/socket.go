@@ -48,7 +48,7 @@ func (s *socket) encode(c *protocol.Command, script *script, st *Statement) ([]b
 	case st.Template == Plain:
 		c.Text(append(c.Query(s.limit), st.Text...))
 	case script.patterns != nil:
-		text, err := script.patterns[st.Template].render(c.Query(s.limit), st.Args, script.backslash)
+		text, err := script.patterns[st.Template].render(c.Query(s.limit), st.Args, script.dialect.backslash)
 		if err != nil {
 			return nil, err
 		}
