@@ -100,8 +100,8 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkPace tells how late events are begun on this machine while clients are free, and what processor time waiting takes:
-// an operation is an event, so ns/op is the distance at which they come.
+// BenchmarkPace tells how late events are begun on this machine while clients are free, and what processor time waiting takes, where
+// each client has a goroutine: an operation is an event, so ns/op is the distance at which they come.
 func BenchmarkPace(b *testing.B) {
 	for _, rate := range []float64{100, 1000, 10_000, 20_000} {
 		b.Run(fmt.Sprint(rate), func(b *testing.B) {

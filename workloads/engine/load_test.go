@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// Most tests wait for a cell to end and need no processor for it; go test's -parallel goes before.
-	if err := flag.Set("test.parallel", "12"); err != nil {
+	if err := flag.Set("test.parallel", "16"); err != nil {
 		panic(err)
 	}
 	testdb.Main(m)

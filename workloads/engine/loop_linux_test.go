@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchplan/plan"
 	"benchplan/results"
 )
 
@@ -90,6 +91,33 @@ func BenchmarkLoop(b *testing.B) {
 				peers.Wait()
 			})
 		}
+	}
+}
+
+// BenchmarkPaceOfTheLoop is BenchmarkPace with a loop. Statements go to a peer and back.
+func BenchmarkPaceOfTheLoop(b *testing.B) {
+	for _, rate := range []float64{100, 1000, 10_000, 20_000} {
+		b.Run(fmt.Sprint(rate), func(b *testing.B) {
+			var peers sync.WaitGroup
+			o := Order{Clients: []RoleClients{{Count: 64}}, Events: plan.Count(b.N), PSMode: PSDisable, IO: IODriver, Rate: &Rate{From: rate}}
+			r := newRun(idle{}, lookups{results.Read}, o)
+			for _, c := range r.connections {
+				c.socket = pair(b, &peers, oneRow)
+			}
+			before := processorTime(b)
+			b.ResetTimer()
+			out, err := r.measure(b.Context(), nil, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.StopTimer()
+			took := processorTime(b) - before
+			b.ReportMetric(out.Schedule.Overslept.P50*1000, "late-p50-µs")
+			b.ReportMetric(out.Schedule.Overslept.P99*1000, "late-p99-µs")
+			b.ReportMetric(float64(out.Schedule.Late)/float64(b.N), "busy/op")
+			b.ReportMetric(float64(took.Microseconds())/float64(b.N), "cpu-µs/op")
+			peers.Wait()
+		})
 	}
 }
 

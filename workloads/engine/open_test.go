@@ -246,7 +246,7 @@ func heldUp(passed []passage, begin, end time.Time, clients int) time.Duration {
 	return -1
 }
 
-// TestRatesAreHeld asserts what a busy machine can do, and tells what this one does at higher rates. Since a machine on which
+// TestRatesAreHeld asserts what a busy machine can do; BenchmarkPace tells what this one does at higher rates. Since a machine on which
 // others work may stand still for a while, the rate has to be held in one of three tries; the rest holds in each.
 func TestRatesAreHeld(t *testing.T) { everyIO(t, testRatesAreHeld) }
 
@@ -255,22 +255,19 @@ func testRatesAreHeld(t *testing.T, io engine.IOMode) {
 	for _, tt := range []struct {
 		rate    engine.Rate
 		clients int
-		tries   int // 0: it need not hold
 	}{
-		{engine.Rate{From: 100}, 4, 3},
-		{engine.Rate{From: 1000, Arrivals: engine.Poisson}, 32, 3},
-		{engine.Rate{From: 10_000}, 64, 0},
+		{engine.Rate{From: 100}, 4},
+		{engine.Rate{From: 1000, Arrivals: engine.Poisson}, 32},
 	} {
 		t.Run(fmt.Sprint(tt.rate.From), func(t *testing.T) {
-			for try := 1; ; try++ {
-				begun := holds(t, d, io, tt.rate, tt.clients)
-				if try >= tt.tries || begun > 0.99 {
-					if tt.tries > 0 && begun <= 0.99 {
-						t.Errorf("only %.1f %% of what was due was begun, at the best of %d tries", 100*begun, try)
-					}
+			const tries = 3
+			var most float64
+			for range tries {
+				if most = max(most, holds(t, d, io, tt.rate, tt.clients)); most > 0.99 {
 					return
 				}
 			}
+			t.Errorf("only %.1f %% of what was due was begun, at the best of %d tries", 100*most, tries)
 		})
 	}
 }
@@ -499,6 +496,9 @@ func testASilentServerIsLost(t *testing.T, io engine.IOMode) {
 		name string
 		rate *engine.Rate
 	}{{"closed", nil}, {"open", rate(50)}} {
+		if tt.rate == nil && io == engine.IODriver {
+			continue // each way of sending, and each kind of loop, is met by the others
+		}
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			d := testdb.Own(t, nil)
@@ -550,6 +550,9 @@ func testAKilledServerLeavesAGap(t *testing.T, io engine.IOMode) {
 		name string
 		rate *engine.Rate
 	}{{"closed", nil}, {"open", rate(100)}} {
+		if tt.rate == nil && io == engine.IODriver {
+			continue // each way of sending, and each kind of loop, is met by the others
+		}
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			d := testdb.Own(t, nil)
