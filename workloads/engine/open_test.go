@@ -224,8 +224,9 @@ func testStall(t *testing.T, io engine.IOMode) {
 			balanced(t, out)
 			// All that were due more than 0.1 s before its end, while each client waited for a reply.
 			n, held := long(time.Second/10), heldUp(p.seen(), begin, begin.Add(stall), 4)
-			if want := int64(0.9 * 200 * (held.Seconds() - 0.1)); n < want || held < 0 {
-				t.Errorf("%d long latencies, at least %d were due", n, want)
+			rest := out.Schedule.Dropped + out.Unfinished // where the machine was too busy to catch up
+			if want := int64(0.9 * 200 * (held.Seconds() - 0.1)); n+rest < want || held < 0 {
+				t.Errorf("%d long latencies and %d without one, at least %d were due", n, rest, want)
 			}
 			if s := out.Series[quiet]; s.Due < 150 || s.Queue < 150 || s.Clients != 4 {
 				t.Errorf("the second of the stall: %+v", s)
