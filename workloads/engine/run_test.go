@@ -380,7 +380,7 @@ func testLittlesLawHolds(t *testing.T, io engine.IOMode) {
 		w    load
 		o    engine.Order
 	}{
-		{"short events", short, engine.Order{IO: io, Duration: second, Warmup: second / 2}},
+		{"short events", short, engine.Order{IO: io, Duration: second / 2, Warmup: second / 4}},
 		{"long events", sleeps("0.02"), engine.Order{IO: io, Duration: second}},
 		{"events as long as the warm-up", sleeps("0.3"), engine.Order{IO: io, Duration: second, Warmup: second / 4}},
 		{"clients for which no event is left", sleeps("0.1"), engine.Order{IO: io, Events: 100}},
