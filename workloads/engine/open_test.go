@@ -153,7 +153,7 @@ func testOpenLoopLatencyIsTheTruth(t *testing.T, io engine.IOMode) {
 			if out.Roles[0].Events != int64(tt.n) || out.Schedule.Due != 2*int64(tt.n) || math.Abs(out.Schedule.Rate/(2*tt.rate)-1) > 0.001 {
 				t.Errorf("%d events, %+v", out.Events, out.Schedule)
 			}
-			if out.Schedule.Late == 0 || out.Schedule.QueueMax < 10 || out.Schedule.Wait.Max > held.Max {
+			if out.Schedule.Late == 0 || out.Schedule.QueueMax < 10 || out.Schedule.Wait.Max > out.Latency.Max {
 				t.Errorf("%+v", out.Schedule)
 			}
 			// A statement is timed from when it was sent: few of them are long, however many events are.
