@@ -123,7 +123,7 @@ func (c *Call) meetMachine(ctx context.Context, conn *connection, machine *monit
 	host, err := machine.Identity(ctx, conn.dataFolder())
 	if err != nil {
 		c.problem(err)
-		conn.server.Unknown = append(conn.server.Unknown, "its machine: "+c.run.Mask(err.Error()))
+		conn.server.Unknown = append(conn.server.Unknown, "its machine: "+err.Error())
 	}
 	conn.server.Host = &host
 }

@@ -116,7 +116,7 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	}
 	failed := steps.Run(ctx, config)
 	progress.close()
-	return conclude(t, f, printer{format, o, base}, run, writer.Folder(), failed)
+	return conclude(t, f, printer{format, o, base}, writer.Masked(run), writer.Folder(), failed)
 }
 
 // allowed refuses, before anything is touched, a run that lacks a secret, a file, or the permission for shell.
@@ -216,7 +216,7 @@ type printer struct {
 	base    []results.Recorded // the run that it is compared with, if any
 }
 
-// conclude prints the table of what there is, and gives the error with its exit status. What is known of the run comes from memory:
+// conclude prints the table of what there is, and gives the error with its exit status. What is known of the run comes from memory, masked:
 // where the disk is full its file is not what it should be.
 func conclude(t *terminal, f *runFlags, p printer, run *results.Run, folder string, failed error) error {
 	_, cells, warnings, err := results.Open(folder)
