@@ -51,6 +51,10 @@ func (c *Call) watchServer(ctx context.Context, conn *connection, t *plan.Target
 		return nil, err
 	}
 	c.meetMachine(ctx, conn, machine)
+	if err := c.run.keepServers(); err != nil {
+		_ = db.Close()
+		return nil, final{err}
+	}
 	w.watch = monitor.NewWatch(ctx, monitor.Config{Machines: c.watched(ctx, conn, t, machine), Status: db, Log: c.Log})
 	return w, nil
 }
@@ -126,6 +130,23 @@ func (c *Call) meetMachine(ctx context.Context, conn *connection, machine *monit
 		conn.server.Unknown = append(conn.server.Unknown, "its machine: "+err.Error())
 	}
 	conn.server.Host = &host
+}
+
+// keepServers writes the servers, as they were met, into the run's record before a cell is measured on them: a cell tells only what has
+// changed on its server since, and a run that is killed writes no more.
+func (r *run) keepServers() error {
+	servers := r.targets.servers()
+	met := len(servers)
+	for _, s := range servers {
+		if s.Host != nil {
+			met++
+		}
+	}
+	if met == r.met {
+		return nil
+	}
+	r.met, r.Run.Targets = met, servers
+	return r.Writer.WriteRun(r.Run)
 }
 
 // dataFolder is where the server keeps its data, on its machine; empty where it does not say.

@@ -76,7 +76,8 @@ finally:
 	}
 }
 
-// TestKillLeavesNoServer: kill -9 of benchplan ends its private server, and the next start sweeps the folder.
+// TestKillLeavesNoServer: kill -9 of benchplan ends its private server, and the next start sweeps the folder. What server the load was on
+// is in the record by then.
 func TestKillLeavesNoServer(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -87,7 +88,8 @@ func TestKillLeavesNoServer(t *testing.T) {
 	waitFor(t, 20*time.Second, func() bool {
 		b, _ := os.ReadFile(filepath.Join(folder, "log.jsonl"))
 		server = serverFolder(temp)
-		return server != "" && strings.Contains(string(b), `"prepared"`)
+		record, _ := os.ReadFile(filepath.Join(folder, "run.json"))
+		return server != "" && strings.Contains(string(b), `"prepared"`) && strings.Contains(string(record), `"innodb_flush_log_at_trx_commit"`)
 	})
 	if err := command.Process.Kill(); err != nil {
 		t.Fatal(err)
