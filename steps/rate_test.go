@@ -65,6 +65,7 @@ func TestRateFaults(t *testing.T) {
 		"rate: { from: 0, to: 100 }, duration: 1s":     "3:54: a ramp needs both from and to, and both above 0",
 		"rate: { per_second: 1, to: 2 }, duration: 1s": "3:54: per_second is one rate, and from and to make a ramp: leave one of both out",
 		"rate: { arrivals: poisson }":                  "3:54: arrivals need a rate: add per_second, or from and to",
+		"rate: 2M":                                     "3:60: rate: at most 1000000 is possible",
 		"rate: { per_second: 1, arrivals: random }":    `3:87: arrivals: "random" is not one of: constant, poisson`,
 		"tx_rate: 100":                                 `3:54: run oltp_read_only has no "tx_rate"; did you mean "rate"?`,
 		"tx-rate: 100":                                 `3:54: run oltp_read_only has no "tx-rate"; did you mean "rate"?`,
