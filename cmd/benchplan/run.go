@@ -182,10 +182,10 @@ func interruptible(interrupted, abandoned func()) (context.Context, func()) {
 			select {
 			case <-signals:
 				if n > 0 {
-					abandoned()
+					briefly(abandoned)
 					os.Exit(exitInterrupted)
 				}
-				interrupted()
+				briefly(interrupted)
 				cancel()
 			case <-done:
 				return
@@ -196,6 +196,20 @@ func interruptible(interrupted, abandoned func()) (context.Context, func()) {
 		signal.Stop(signals)
 		close(done)
 		cancel()
+	}
+}
+
+// briefly tells something, and waits for that a second at the most: a terminal that was stopped, or who reads a pipe, may take no text, and
+// a signal is heeded nevertheless.
+func briefly(tell func()) {
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		tell()
+	}()
+	select {
+	case <-told:
+	case <-time.After(time.Second):
 	}
 }
 

@@ -76,6 +76,22 @@ finally:
 	}
 }
 
+// TestASignalIsHeededThoughNobodyReads: where standard error takes no more text, what tells of the signal waits for ever.
+func TestASignalIsHeededThoughNobodyReads(t *testing.T) {
+	read := make(chan struct{})
+	defer close(read)
+	ctx, stop := interruptible(func() { <-read }, func() {})
+	defer stop()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("it goes on")
+	}
+}
+
 // TestKillLeavesNoServer: kill -9 of benchplan ends its private server, and the next start sweeps the folder. What server the load was on
 // is in the record by then.
 func TestKillLeavesNoServer(t *testing.T) {
