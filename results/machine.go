@@ -5,12 +5,6 @@ import (
 	"strings"
 )
 
-// The processes of a machine whose share of it can be known.
-const (
-	ProcessGenerator = "benchplan"
-	ProcessServer    = "server"
-)
-
 // What makes the figures of a cell doubtful for want of CPU.
 const (
 	// usageLeast is how many seconds a machine has to be watched: the kernel counts in ticks of 10 ms.

@@ -8,6 +8,12 @@ const (
 	ServerMachine = "server"
 )
 
+// The processes of a machine whose share of it can be known.
+const (
+	ProcessGenerator = "benchplan"
+	ProcessServer    = "server"
+)
+
 // Machine is what one machine did while a cell was measured, warm-up not counted.
 type Machine struct {
 	Role string `json:"role"` // Generator or ServerMachine
@@ -15,7 +21,7 @@ type Machine struct {
 	Server bool   `json:"server,omitempty"`
 	Name   string `json:"name,omitempty"` // its host name
 	Usage  Usage  `json:"usage"`
-	// Processes are those whose share of it is known: "benchplan", and "server" where that is a process of this machine.
+	// Processes are those whose share of it is known, by ProcessGenerator and, where that is a process of this machine, ProcessServer.
 	Processes map[string]Process `json:"processes,omitempty"`
 	// SeriesFile has a Usage for each second of the load's series, or for several where the machine was slow to answer; set by Writer.Append.
 	SeriesFile string  `json:"series_file,omitempty"`

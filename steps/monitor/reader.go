@@ -13,9 +13,6 @@ import (
 	"benchplan/results"
 )
 
-// self is how benchplan's own process is called.
-const self = "benchplan"
-
 // machineReader reads one machine beside one cell.
 type machineReader struct {
 	watched Watched
@@ -119,7 +116,7 @@ func (r *machineReader) prepare(ctx context.Context) error {
 		if r.pids == nil {
 			r.pids = map[string]int{}
 		}
-		r.pids[self] = os.Getpid()
+		r.pids[results.ProcessGenerator] = os.Getpid()
 	}
 	return nil
 }
@@ -185,7 +182,7 @@ func (r *machineReader) result() (results.Machine, bool) {
 		if !ok {
 			continue
 		}
-		if name == self && r.isGenerator() {
+		if name == results.ProcessGenerator && r.isGenerator() {
 			p.GCPause, p.GCs = (r.last.pause - r.first.pause).Seconds(), r.last.gcs-r.first.gcs
 		}
 		if m.Processes == nil {

@@ -73,7 +73,7 @@ func Prepare(ctx context.Context, connector driver.Connector, schema Schema, spe
 		return Report{}, fmt.Errorf("method %q is unknown: it is one of %v", o.Method, Methods)
 	}
 	if o.Threads <= 0 {
-		o.Threads = defaultThreads()
+		o.Threads = DefaultThreads()
 	}
 	db, err := open(ctx, connector, o.Threads)
 	if err != nil {
