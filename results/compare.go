@@ -330,12 +330,12 @@ func runDifferences(runs []Recorded) []Dissimilar {
 	add("settings", func(r Recorded) string { return pairs(r.Run.Settings) })
 	add("benchplan", func(r Recorded) string { return strings.TrimSpace(r.Run.Tool.Version + " " + short(r.Run.Tool.Commit)) })
 	add("Go", func(r Recorded) string { return r.Run.Tool.Go })
-	add("host", func(r Recorded) string { return r.Run.Host.Name })
-	add("host kernel", func(r Recorded) string { return r.Run.Host.Kernel })
-	add("host CPU", func(r Recorded) string { return r.Run.Host.CPU })
-	add("host CPUs", func(r Recorded) string { return strconv.Itoa(r.Run.Host.CPUs) })
+	hosts := make([]*Host, len(runs))
+	for i, r := range runs {
+		hosts[i] = &r.Run.Host
+	}
+	list = append(list, hostDifferences("host", hosts)...)
 	add("GOMAXPROCS", func(r Recorded) string { return strconv.Itoa(r.Run.Host.GOMAXPROCS) })
-	add("host memory", func(r Recorded) string { return strconv.FormatInt(r.Run.Host.Memory, 10) })
 	targets := 0
 	for _, r := range runs {
 		targets = max(targets, len(r.Run.Targets))
@@ -344,6 +344,45 @@ func runDifferences(runs []Recorded) []Dissimilar {
 		list = append(list, serverDifferences(runs, n)...)
 	}
 	return list
+}
+
+// hostDifferences compares machines. What one of them does not show, and what an older record does not hold, is no difference; nor is a
+// machine that was not watched (nil).
+func hostDifferences(prefix string, hosts []*Host) []Dissimilar {
+	if slices.Contains(hosts, nil) {
+		return nil
+	}
+	var list []Dissimilar
+	for _, fact := range []struct {
+		what string
+		of   func(*Host) string
+	}{
+		{"", func(h *Host) string { return h.Name }},
+		{" kernel", func(h *Host) string { return h.Kernel }},
+		{" CPU", func(h *Host) string { return h.CPU }},
+		{" CPUs", func(h *Host) string { return strconv.Itoa(h.CPUs) }},
+		{" memory", func(h *Host) string { return strconv.FormatInt(h.Memory, 10) }},
+		{" CPU governor", func(h *Host) string { return h.Governor }},
+		{" disk", func(h *Host) string { return h.Disk }},
+		{" virtualization", virtualization},
+	} {
+		values := make([]string, len(hosts))
+		for i, h := range hosts {
+			values[i] = fact.of(h)
+		}
+		if !allEqual(values) && !slices.Contains(values, "") && !slices.Contains(values, "0") {
+			list = append(list, Dissimilar{What: prefix + fact.what, Values: values})
+		}
+	}
+	return list
+}
+
+// virtualization is none on bare metal; a record that holds no disk either is older and does not tell.
+func virtualization(h *Host) string {
+	if h.Virtual == "" && h.Disk != "" {
+		return "none"
+	}
+	return h.Virtual
 }
 
 // volatile are global variables whose value is a state or a place, not a setting.
@@ -372,7 +411,7 @@ func serverName(targets []Server, n int) string {
 	}
 }
 
-// serverDifferences compares the n-th target of each run, down to its global variables.
+// serverDifferences compares the n-th target of each run, down to its machine and its global variables.
 func serverDifferences(runs []Recorded, n int) []Dissimilar {
 	servers := make([]Server, len(runs))
 	prefix := "server"
@@ -398,6 +437,11 @@ func serverDifferences(runs []Recorded, n int) []Dissimilar {
 	add("database", func(s Server) string { return s.Database })
 	add("version", func(s Server) string { return s.Version })
 	add("version_comment", func(s Server) string { return s.VersionComment })
+	hosts := make([]*Host, len(servers))
+	for i, s := range servers {
+		hosts[i] = s.Host
+	}
+	list = append(list, hostDifferences(prefix+" machine", hosts)...)
 	names := map[string]bool{}
 	for _, s := range servers {
 		if len(s.Variables) == 0 {

@@ -470,6 +470,34 @@ func TestNoiseIsNoDifference(t *testing.T) {
 	}
 }
 
+// TestMachinesDiffer: by what they show and the records hold; an older record says nothing about the governor.
+func TestMachinesDiffer(t *testing.T) {
+	run := func(governor, disk string, server *Host) Recorded {
+		return Recorded{Cells: []Cell{cellAt(1, Label{"clients", "1"})}, Run: &Run{
+			Host:    Host{Name: "bench", CPUs: 8, Memory: 1 << 30, Governor: governor, Disk: disk},
+			Targets: []Server{{Endpoint: Endpoint{Address: "db:3306"}, Version: "11.4", Host: server}},
+		}}
+	}
+	for _, c := range []struct {
+		old, next Recorded
+		want      []Dissimilar
+	}{
+		{run("powersave", "sda", nil), run("performance", "nvme0n1", &Host{Name: "db"}), []Dissimilar{
+			{What: "host CPU governor", Values: []string{"powersave", "performance"}}, {What: "host disk", Values: []string{"sda", "nvme0n1"}}}},
+		{run("", "", nil), run("performance", "nvme0n1", nil), nil},
+		{run("", "", &Host{Name: "db", CPUs: 8}), run("", "", &Host{Name: "db", CPUs: 16, Virtual: "KVM"}), []Dissimilar{{What: "server machine CPUs", Values: []string{"8", "16"}}}},
+		{run("", "", &Host{Disk: "sda"}), run("", "", &Host{Disk: "sda", Virtual: "KVM"}), []Dissimilar{{What: "server machine virtualization", Values: []string{"none", "KVM"}}}},
+	} {
+		got, err := Compare([]Recorded{c.old, c.next})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got.Differences); diff != "" {
+			t.Errorf("differences (-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestCompareRuns(t *testing.T) {
 	if _, err := Compare([]Recorded{{}}); err == nil {
 		t.Error("one run was compared with nothing")
