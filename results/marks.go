@@ -34,6 +34,7 @@ const (
 	MarkNoRepeats  = "no_repeats"   // nothing to tell noise by
 	MarkFewRepeats = "few_repeats"  // too few to tell a difference from noise, or for an interval
 	MarkChance     = "chance_alone" // how many differences are expected where there are none
+	MarkOrder      = "order"        // the repeats of a scenario were executed one after the other
 )
 
 // Tolerances of the checks.

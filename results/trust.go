@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// MarkOrder is the code of the mark that the repeats of a scenario were executed one after the other.
-const MarkOrder = "order"
-
 // trust gathers how far the differences of a table can be trusted, for its footnotes.
 type trust struct {
 	between   bool // the sides are of different runs
