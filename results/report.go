@@ -376,7 +376,8 @@ func otherLabels(row *Row, baseline map[string]string) string {
 	return Key(nil, slices.DeleteFunc(slices.Clone(row.Labels), func(l Label) bool { _, ok := baseline[l.Name]; return ok }))
 }
 
-// changes takes the difference of each metric: by pairs where there are enough of them.
+// changes takes the difference of each metric: by pairs where there are enough of them. Where a side was not carried out to its
+// end, it is a plain ratio: what an error or an interrupt left of its repeats is no sample of what they would have come to.
 func changes(base, row *Row, pairs []cellPair) map[string]Change {
 	m := make(map[string]Change, len(base.Values))
 	for _, metric := range metrics {
@@ -385,9 +386,14 @@ func changes(base, row *Row, pairs []cellPair) map[string]Change {
 		if !ok1 || !ok2 {
 			continue
 		}
-		if c, ok := metricChange(metric, old, new, pairs); ok {
-			m[metric.Name] = c
+		c, ok := metricChange(metric, old, new, pairs)
+		if !ok {
+			continue
 		}
+		if base.Status != Complete || row.Status != Complete {
+			c = Change{Method: Untested, Ratio: new.Center/old.Center - 1, Against: old.Center, cut: true}
+		}
+		m[metric.Name] = c
 	}
 	return m
 }

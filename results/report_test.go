@@ -309,6 +309,43 @@ func TestRepeatsNote(t *testing.T) {
 	}
 }
 
+// TestCutCellsAreNoClaim: what is left of cells that ended early is shown as a plain ratio, counts as no test, and does not make
+// interleaved repeats look as if they had been executed one after the other.
+func TestCutCellsAreNoClaim(t *testing.T) {
+	for _, status := range []CellStatus{Partial, Failed} {
+		for _, baseline := range []bool{false, true} {
+			var cells []Cell
+			for repeat := range IntervalRepeats {
+				for n, config := range []string{"a", "b"} {
+					c := cellAt(len(cells)+1, Label{"config", config})
+					c.Repeat, c.Round = repeat+1, repeat+1
+					if c.Outcome.Events = int64(1000 + 10*repeat); n == 1 {
+						c.Outcome.Events /= 2
+					}
+					if (n == 0) == baseline {
+						c.Status = status
+					}
+					cells = append(cells, c)
+				}
+			}
+			r := NewReport("x", &Run{}, cells, nil)
+			if c := r.Rows()[1].Changes["tps"]; c.Tested || c.Decidable || c.Significant || c.Better != nil || c.Interval != nil || c.Ratio != -0.5 {
+				t.Errorf("%s, the baseline is: %v: %+v", status, baseline, c)
+			}
+			for _, n := range r.Notes {
+				if n.Code == MarkOrder || n.Code == MarkChance || n.Code == MarkFewRepeats {
+					t.Errorf("%s, the baseline is: %v: %+v", status, baseline, n)
+				}
+			}
+			if c, err := Compare([]Recorded{{Name: "old", Run: &Run{}, Cells: cells}, {Name: "new", Run: &Run{}, Cells: cells}}); err != nil {
+				t.Error(err)
+			} else if c := c.Rows[0].Sides[1].Changes["tps"]; c.Decidable == baseline {
+				t.Errorf("%s, the baseline is: %v: compared with another run: %+v", status, baseline, c)
+			}
+		}
+	}
+}
+
 // TestRemediesOfOneNote: cells with different causes under one footnote get the remedies of all of them.
 func TestRemediesOfOneNote(t *testing.T) {
 	cells := []Cell{cellAt(1, Label{"config", "a"}), cellAt(2, Label{"config", "b"})}

@@ -76,7 +76,8 @@ type Change struct {
 	Advised     int       `json:"repeats_to_find_10_pct,omitempty"` // of one that the table shows and that is not significant: see RepeatsToFind
 
 	noise  noise
-	rounds int // that could have been paired
+	rounds int  // that could have been paired
+	cut    bool // a side was not carried out to its end
 }
 
 // noise is what was seen of it in a difference that a test decided.
