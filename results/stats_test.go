@@ -158,13 +158,18 @@ func TestRepeatsToFind(t *testing.T) {
 	for _, tt := range []struct {
 		sd     float64
 		paired bool
+		level  float64
 		want   int
-	}{{0.01, true, 4}, {math.Log(1.1), true, 16}, {math.Log(1.1) / 2, true, 6}, {math.Log(1.1), false, 29}, {100, true, 1000}} {
-		if got := RepeatsToFind(0.10, tt.sd, many, tt.paired); got != tt.want {
-			t.Errorf("%v, paired %v: %d, want %d", tt.sd, tt.paired, got, tt.want)
+	}{
+		{0.01, true, alpha, 4}, {math.Log(1.1), true, alpha, 16}, {math.Log(1.1) / 2, true, alpha, 6}, {math.Log(1.1), false, alpha, 29}, {100, true, alpha, 1000},
+		{math.Log(1.1), true, alpha / 10, 24}, {math.Log(1.1) / 2, true, alpha / 10, 9}, {math.Log(1.1), false, alpha / 30, 51},
+		{0.01, false, alpha / 30, 7}, // 6 and 6 that are wholly apart have a p of 0.0022
+	} {
+		if got := RepeatsToFind(0.10, tt.sd, many, tt.paired, tt.level); got != tt.want {
+			t.Errorf("%v, paired %v, level %.2g: %d, want %d", tt.sd, tt.paired, tt.level, got, tt.want)
 		}
 	}
-	if few, known := RepeatsToFind(0.10, 0.06, 5, true), RepeatsToFind(0.10, 0.06, many, true); few <= known {
+	if few, known := RepeatsToFind(0.10, 0.06, 5, true, alpha), RepeatsToFind(0.10, 0.06, many, true, alpha); few <= known {
 		t.Errorf("a deviation from six repeats asks for %d, a known one for %d", few, known)
 	}
 }
@@ -396,6 +401,17 @@ func TestHolm(t *testing.T) {
 		if text := strings.Join(got, ", "); text != tt.want {
 			t.Errorf("%q: %s, want %s", tt.by, text, tt.want)
 		}
+	}
+	advised := func(by Correction) int {
+		var rows []*Row
+		for range 10 {
+			rows = append(rows, &Row{Changes: map[string]Change{"tps": {Tested: true, Decidable: true, P: 0.5, noise: noise{0.04, 5, true}}}})
+		}
+		correct(rows, []string{"tps"}, by)
+		return rows[0].Changes["tps"].Advised
+	}
+	if plain, corrected := advised(Uncorrected), advised(Holm); corrected <= plain {
+		t.Errorf("among ten tests %d repeats find 10 %%, and %d if these are corrected for", plain, corrected)
 	}
 	if c := rows[0].Changes["p50"]; c.Adjusted != 0 || !c.Significant {
 		t.Errorf("a metric that the table does not show: %+v", c)
