@@ -593,6 +593,7 @@ type noteBook struct {
 	columns []Note
 	byCode  map[string]*rowNotes
 	order   []string
+	name    func(*Row) string // that tells a row from all others
 }
 
 type rowNotes struct {
@@ -603,7 +604,9 @@ type rowNotes struct {
 	column   map[*Row]string
 }
 
-func newNoteBook() *noteBook { return &noteBook{byCode: map[string]*rowNotes{}} }
+func newNoteBook() *noteBook {
+	return &noteBook{byCode: map[string]*rowNotes{}, name: func(r *Row) string { return r.Name }}
+}
 
 func (b *noteBook) addColumn(column string, m Mark) {
 	b.columns = append(b.columns, Note{Code: m.Code, Column: column, Lines: []string{m.Text}, Remedy: m.Remedy})
@@ -657,7 +660,7 @@ func (b *noteBook) finish(rows []*Row, before []Note) []Note {
 				break
 			}
 			if len(rows) > 1 && len(n.texts) > 1 {
-				text = rowNames(n.byText[text]) + ": " + text
+				text = b.rowNames(n.byText[text]) + ": " + text
 			}
 			note.Lines = append(note.Lines, text)
 		}
@@ -672,14 +675,14 @@ func (b *noteBook) finish(rows []*Row, before []Note) []Note {
 	return notes
 }
 
-func rowNames(rows []*Row) string {
+func (b *noteBook) rowNames(rows []*Row) string {
 	names := make([]string, 0, len(rows))
 	for i, r := range rows {
 		if i == noteLines && len(rows) > noteLines+1 {
 			names = append(names, fmt.Sprintf("%d more", len(rows)-noteLines))
 			break
 		}
-		names = append(names, r.Name)
+		names = append(names, b.name(r))
 	}
 	return strings.Join(names, ", ")
 }

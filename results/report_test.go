@@ -537,3 +537,38 @@ func TestCompareRuns(t *testing.T) {
 		t.Errorf("nothing in common: %v, %v", c.Warnings, err)
 	}
 }
+
+// TestCompareManyRuns: a cell that one of the runs does not have is still held against the others, and footnotes say of which
+// run's cell they are.
+func TestCompareManyRuns(t *testing.T) {
+	run := func(name, size string, configs ...string) Recorded {
+		r := Recorded{Name: name, Run: &Run{}}
+		for i, config := range configs {
+			c := cellAt(i+1, Label{"config", config})
+			c.Options = map[string]any{"range_size": size}
+			c.Outcome.Errors = []ErrorCount{{Code: 1105, Class: Read, Count: int64(10 + len(name))}}
+			r.Cells = append(r.Cells, c)
+		}
+		return r
+	}
+	c, err := Compare([]Recorded{run("a", "100", "x", "y"), run("bb", "150", "y"), run("ccc", "200", "x", "y")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Dissimilar{
+		{What: "option range_size", Values: []string{"100", "", "200"}, Cells: []string{"config=x"}},
+		{What: "option range_size", Values: []string{"100", "150", "200"}, Cells: []string{"config=y"}},
+	}
+	if diff := cmp.Diff(want, c.Differences); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+	errors := slices.IndexFunc(c.Notes, func(n Note) bool { return n.Code == MarkErrors })
+	if errors < 0 {
+		t.Fatalf("%+v", c.Notes)
+	}
+	for i, want := range []string{"config=x #1, config=y #1: 11 ×", "config=x #3, config=y #3: 13 ×", "config=y #2: 12 ×"} {
+		if lines := c.Notes[errors].Lines; i >= len(lines) || !strings.HasPrefix(lines[i], want) {
+			t.Errorf("note %q; want %s in line %d", lines, want, i)
+		}
+	}
+}
