@@ -91,6 +91,9 @@ func CompareOf(runs []Recorded, o Options) (*Comparison, error) {
 	var all []*Row
 	at := map[string]int{}
 	for i, run := range runs {
+		if same := slices.IndexFunc(runs[:i], func(r Recorded) bool { return r.Folder != "" && sameFolder(r.Folder, run.Folder) }); same >= 0 {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("#%d is #%d: %s is compared with itself", i+1, same+1, run.Name))
+		}
 		c.Runs = append(c.Runs, newHead(run.Name, run.Run, run.Cells))
 		for _, w := range run.Warnings {
 			c.Warnings = append(c.Warnings, run.Name+": "+w)
