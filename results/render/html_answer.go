@@ -181,7 +181,7 @@ func meansWords(means []results.GeoMean, metrics []string) string {
 	if parts == nil {
 		return ""
 	}
-	return fmt.Sprintf("Geometric mean of %d cells: %s.", cells, strings.Join(parts, ", "))
+	return fmt.Sprintf("Geometric mean of %d cells (not tested): %s.", cells, strings.Join(parts, ", "))
 }
 
 func newAnswer(heading, load string, metrics []string, list []compared) answer {
