@@ -225,6 +225,7 @@ func TestChange(t *testing.T) {
 		{"clearly slower", low, high, Lower, true, true, "worse"},
 		{"the same", low, low, Higher, true, true, ""},
 		{"all equal", []float64{1, 1, 1, 1}, []float64{1, 1, 1, 1}, Higher, true, true, ""},
+		{"another distribution about the same median", []float64{1, 1, 1, 5, 5, 5, 5, 5, 5, 5, 5, 5}, []float64{5, 5, 5, 5, 5, 5, 5, 9, 9, 9, 9, 9}, Higher, true, true, "different"},
 		{"three repeats never suffice", low[:3], high[:3], Higher, true, true, ""},
 		{"four do", low[:4], high[:4], Higher, true, true, "better"},
 		{"no repeats", low[:1], high[:1], Higher, true, false, ""},
@@ -238,6 +239,8 @@ func TestChange(t *testing.T) {
 			if claim = "worse"; *c.Better {
 				claim = "better"
 			}
+		} else if c.Significant {
+			claim = "different"
 		}
 		if ok != tt.ok || c.Tested != tt.tested || claim != tt.claim || c.Significant != (claim != "") {
 			t.Errorf("%s: %+v, %v", tt.name, c, ok)

@@ -93,7 +93,7 @@ func (c Change) Factor() float64 { return 1 + c.Ratio }
 // decide says whether a p is significant, and if so whether that is for the better.
 func (c *Change) decide(p float64, better Direction) {
 	c.Significant, c.Better = c.Decidable && p < alpha, nil
-	if c.Significant && better != Neither {
+	if c.Significant && better != Neither && c.Ratio != 0 { // medians can be equal where the rest is not
 		good := c.Ratio > 0 == (better == Higher)
 		c.Better = &good
 	}
