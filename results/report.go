@@ -401,8 +401,8 @@ func changes(base, row *Row, pairs []cellPair) map[string]Change {
 // metricChange takes the difference of one metric. It is false where the baseline is 0.
 func metricChange(m Metric, old, value Value, pairs []cellPair) (Change, bool) {
 	if len(pairs) >= TestRepeats {
-		if ratios, ok := logRatios(pairs, m); ok {
-			if c, ok := pairedChange(ratios, m.Better); ok {
+		if rounds, ok := logRatios(pairs, m); ok {
+			if c, ok := pairedChange(rounds, m.Better); ok {
 				c.Against, c.rounds = old.Center, len(pairs)
 				return c, true
 			}

@@ -63,7 +63,7 @@ func (v Value) Spread() (float64, bool) {
 // Change is the difference of a value to its baseline.
 type Change struct {
 	Method      Method    `json:"method"`
-	Ratio       float64   `json:"ratio"`                            // (value - baseline) / baseline: 0.12 is 12 % more. By pairs it is of the geometric mean of the rounds' ratios, else of the medians
+	Ratio       float64   `json:"ratio"`                            // (value - baseline) / baseline: 0.12 is 12 % more. By pairs it is of the geometric mean of the rounds' ratios, less the drift within a round, else of the medians
 	Interval    *Interval `json:"interval,omitempty"`               // 95 %, of Ratio; nil where there is none
 	Pairs       int       `json:"pairs,omitempty"`                  // rounds that were paired
 	Tested      bool      `json:"tested"`                           // false without repeats on both sides

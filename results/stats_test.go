@@ -84,9 +84,9 @@ const trials = 1000
 // the table says so.
 func TestFalseAlarms(t *testing.T) {
 	for _, tt := range []struct {
-		drift, memory float64
-	}{{0, 0}, {0.05, 0}, {0.05, 0.5}, {-0.10, 0.3}} {
-		s := &source{random: rand.New(rand.NewPCG(1, 2)), noise: 0.04, drift: tt.drift, memory: tt.memory}
+		drift, memory, noise float64
+	}{{0, 0, 0.04}, {0.05, 0, 0.04}, {0.05, 0.5, 0.04}, {-0.10, 0.3, 0.04}, {0.10, 0, 0.01}, {-0.20, 0, 0.01}, {0.20, 0.5, 0.01}} {
+		s := &source{random: rand.New(rand.NewPCG(1, 2)), noise: tt.noise, drift: tt.drift, memory: tt.memory}
 		alarms, covered := 0, 0
 		for range trials {
 			c := tpsChange(twoScenarios(s, IntervalRepeats, true, 0))
@@ -100,9 +100,9 @@ func TestFalseAlarms(t *testing.T) {
 				covered++
 			}
 		}
-		t.Logf("drift %v, memory %v: %.1f %% false alarms", tt.drift, tt.memory, 100*float64(alarms)/trials)
+		t.Logf("drift %v, memory %v, noise %v: %.1f %% false alarms", tt.drift, tt.memory, tt.noise, 100*float64(alarms)/trials)
 		if alarms > atMost(trials, 0.05) {
-			t.Errorf("drift %v, memory %v: %d false alarms in %d", tt.drift, tt.memory, alarms, trials)
+			t.Errorf("drift %v, memory %v, noise %v: %d false alarms in %d", tt.drift, tt.memory, tt.noise, alarms, trials)
 		}
 		if covered != trials-alarms {
 			t.Errorf("the interval and the test disagree: %d intervals hold 0, %d are not significant", covered, trials-alarms)
@@ -215,10 +215,19 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// roundsOf makes rounds without drift.
+func roundsOf(ratios ...float64) []round {
+	var rounds []round
+	for i, r := range ratios {
+		rounds = append(rounds, round{ratio: r, at: 2*float64(i) + 1.5, gap: 1})
+	}
+	return rounds
+}
+
 // TestPairedChange holds the paired test against figures worked out by hand, and its edges.
 func TestPairedChange(t *testing.T) {
 	ratios := []float64{0.10, 0.12, 0.08, 0.14, 0.06, 0.10} // mean 0.1, deviation 0.0282843, t = 8.66025 with 5 degrees of freedom
-	c, ok := pairedChange(ratios, Higher)
+	c, ok := pairedChange(roundsOf(ratios...), Higher)
 	if !ok || math.Abs(c.Factor()-math.Exp(0.1)) > 1e-12 || !c.Significant || !*c.Better || c.noise.sd == 0 {
 		t.Errorf("%+v", c)
 	}
@@ -228,16 +237,16 @@ func TestPairedChange(t *testing.T) {
 	if math.Abs(c.P-0.000339) > 1e-5 {
 		t.Errorf("p %v", c.P)
 	}
-	if c, _ := pairedChange(ratios, Lower); *c.Better {
+	if c, _ := pairedChange(roundsOf(ratios...), Lower); *c.Better {
 		t.Error("more of what should be less is better")
 	}
-	if c, _ := pairedChange(ratios, Neither); !c.Significant || c.Better != nil {
+	if c, _ := pairedChange(roundsOf(ratios...), Neither); !c.Significant || c.Better != nil {
 		t.Errorf("a fact that is no merit: %+v", c)
 	}
-	if _, ok := pairedChange([]float64{0.1, 0.1, 0.1, 0.1}, Higher); ok {
+	if _, ok := pairedChange(roundsOf(0.1, 0.1, 0.1, 0.1), Higher); ok {
 		t.Error("equal ratios have a t")
 	}
-	if c, ok := pairedChange([]float64{-0.3, 0.2, -0.1, 0.25}, Higher); !ok || c.Significant || c.Better != nil {
+	if c, ok := pairedChange(roundsOf(-0.3, 0.2, -0.1, 0.25), Higher); !ok || c.Significant || c.Better != nil {
 		t.Errorf("%+v", c)
 	}
 }

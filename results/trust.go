@@ -98,7 +98,7 @@ func (t *trust) method() string {
 	if t.by == Holm {
 		p = "p after Holm's correction"
 	}
-	const geometric = "Δ is the geometric mean of the ratios round by round, not of the medians"
+	const geometric = "Δ is the geometric mean of the ratios round by round, less the drift within a round, and not of the medians"
 	switch t.byPairs {
 	case 0:
 		medians := "medians"
