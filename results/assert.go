@@ -265,7 +265,7 @@ func (a *assertion) appliesToNone(subjects int, missing string) error {
 func whyMissing(name string) string {
 	switch of, _, related := strings.Cut(name, "."); {
 	case related && (of == ofSignificant || of == ofP):
-		return fmt.Sprintf("none has %s, which takes %d repeats on both sides", name, TestRepeats)
+		return fmt.Sprintf("none has %s, which takes %d complete repeats on both sides", name, TestRepeats)
 	default:
 		return "none has " + name
 	}

@@ -106,12 +106,12 @@ func TestAssertDifferences(t *testing.T) {
 		report       *Report
 		source, want string
 	}{
-		{report(6, 1, 0.9), "change.tps > -0.05 || !significant.tps", "change.tps > -0.05 || !significant.tps does not hold for config/run{config=b}: change.tps = -10.05 %, significant.tps = true"},
+		{report(6, 1, 0.9), "change.tps > -0.05 || !significant.tps", "change.tps > -0.05 || !significant.tps does not hold for config/run{config=b}: change.tps = -10.18 %, significant.tps = true"},
 		{report(6, 1, 0.99), "change.tps > -0.05 || !significant.tps", ""},
 		{report(6, 1, 0.9), "baseline.tps > 100 && tps < baseline.tps && p.tps < 0.01", ""},
-		{report(6, 1, 0.9, 0.8), `labels.config == "c" || change.tps > -0.05`, `labels.config == "c" || change.tps > -0.05 does not hold for config/run{config=b}: change.tps = -10.05 %`},
+		{report(6, 1, 0.9, 0.8), `labels.config == "c" || change.tps > -0.05`, `labels.config == "c" || change.tps > -0.05 does not hold for config/run{config=b}: change.tps = -10.14 %`},
 		{report(6, 1), "change.tps > 0", "change.tps > 0: it applies to no cell: none is compared with another"},
-		{report(1, 1, 0.9), "!significant.tps", "!significant.tps: it applies to no cell: none has significant.tps, which takes 4 repeats on both sides"},
+		{report(1, 1, 0.9), "!significant.tps", "!significant.tps: it applies to no cell: none has significant.tps, which takes 4 complete repeats on both sides"},
 		{report(6, 1, 1), "change.others == 0", "change.others == 0: it applies to no cell: none has change.others"},
 	} {
 		failures, err := tt.report.Assert([]string{tt.source})
@@ -126,7 +126,7 @@ func TestFailOn(t *testing.T) {
 	cells := scenarioCells(6, 1, 0.9, 1)
 	r := NewReport("x", &Run{}, cells, nil)
 	for source, want := range map[string]string{
-		"change.tps < -0.05 && significant.tps": "change.tps < -0.05 && significant.tps holds for config/run{config=b}: change.tps = -10.05 %, significant.tps = true",
+		"change.tps < -0.05 && significant.tps": "change.tps < -0.05 && significant.tps holds for config/run{config=b}: change.tps = -10.14 %, significant.tps = true",
 		"change.tps < -0.2":                     "",
 		"errors > 0":                            "",
 		"others > 0":                            "others > 0: it applies to no cell: none has others",
@@ -158,7 +158,7 @@ func TestFailOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	failures, silent, err := three.FailOn([]string{source})
-	if err != nil || len(failures) != 0 || len(silent) != 1 || !strings.Contains(silent[0], "no answer for 2 of 4 cells: none has significant.tps, which takes 4 repeats") {
+	if err != nil || len(failures) != 0 || len(silent) != 1 || !strings.Contains(silent[0], "no answer for 2 of 4 cells: none has significant.tps, which takes 4 complete repeats") {
 		t.Errorf("%v, %v, %v", failures, silent, err)
 	}
 	if failures, _, _ := three.FailOn([]string{"change.tps < -0.05"}); len(failures) != 2 || !strings.HasSuffix(failures[0].Cell, " in slower") {

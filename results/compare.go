@@ -91,6 +91,9 @@ func CompareOf(runs []Recorded, o Options) (*Comparison, error) {
 	var all []*Row
 	at := map[string]int{}
 	for i, run := range runs {
+		if same := slices.IndexFunc(runs[:i], func(r Recorded) bool { return r.Folder != "" && sameFolder(r.Folder, run.Folder) }); same >= 0 {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("#%d is #%d: %s is compared with itself", i+1, same+1, run.Name))
+		}
 		c.Runs = append(c.Runs, newHead(run.Name, run.Run, run.Cells))
 		for _, w := range run.Warnings {
 			c.Warnings = append(c.Warnings, run.Name+": "+w)
@@ -276,6 +279,8 @@ func compareMetrics(rows []*Row, wanted []string) []string {
 // annotate collects the doubts about both sides, and what makes them unlike each other.
 func (c *Comparison) annotate(all []*Row) {
 	notes := newNoteBook()
+	run := map[*Row]int{}
+	notes.name = func(r *Row) string { return fmt.Sprintf("%s #%d", r.Name, run[r]+1) }
 	trust := trust{by: c.Correct, between: true}
 	for _, t := range c.Tables() {
 		for _, row := range t.Rows {
@@ -294,6 +299,7 @@ func (c *Comparison) annotate(all []*Row) {
 			if side == nil {
 				continue
 			}
+			run[side] = n
 			for _, cell := range side.all {
 				for _, m := range mergeMarks(cell.Marks, Check(cell)) {
 					notes.add(side, m)
@@ -459,36 +465,37 @@ func serverDifferences(runs []Recorded, n int) []Dissimilar {
 	return list
 }
 
-// cellDifferences lists in which attributes cells of the same identity differ, one entry for all cells alike in it.
+// cellDifferences lists in which attributes cells of the same identity differ, one entry for all cells alike in it. Of a cell that
+// some of the runs do not have, the others are held against each other: a run without it has no value.
 func cellDifferences(rows []CompareRow) []Dissimilar {
 	var list []Dissimilar
 	at := map[string]int{}
 	for _, row := range rows {
-		attributes := make([]map[string]string, len(row.Sides))
+		attributes := make([]map[string]string, len(row.Sides)) // nil: there is no such cell
 		names := map[string]bool{}
-		whole := true
 		for i, side := range row.Sides {
 			if side == nil {
-				whole = false
-				break
+				continue
 			}
 			attributes[i] = cellAttributes(side.cells[0])
 			for name := range attributes[i] {
 				names[name] = true
 			}
 		}
-		if !whole {
-			continue
-		}
 		for _, name := range slices.Sorted(maps.Keys(names)) {
 			values := make([]string, len(attributes))
+			var there []string
+			id := name
 			for i, a := range attributes {
+				if a != nil {
+					there = append(there, a[name])
+				}
 				values[i] = a[name]
+				id += fmt.Sprintf("\x00%v %s", a != nil, a[name])
 			}
-			if allEqual(values) {
+			if allEqual(there) {
 				continue
 			}
-			id := strings.Join(append([]string{name}, values...), "\x00")
 			n, seen := at[id]
 			if !seen {
 				n = len(list)

@@ -33,6 +33,7 @@ const (
 	MarkUnlike     = "unlike"       // differs in something else from what it is compared with
 	MarkNoRepeats  = "no_repeats"   // nothing to tell noise by
 	MarkFewRepeats = "few_repeats"  // too few to tell a difference from noise, or for an interval
+	MarkCut        = "cut_short"    // compared with a cell that was not carried out to its end, or itself one
 	MarkChance     = "chance_alone" // how many differences are expected where there are none
 	MarkOrder      = "order"        // the repeats of a scenario were executed one after the other
 )

@@ -211,7 +211,15 @@ var markCases = map[string]struct {
 	},
 	MarkNoRepeats:  {repeated(1), repeated(2)},
 	MarkFewRepeats: {repeated(3), repeated(6)},
-	MarkChance:     {repeated(6), repeated(1)},
+	MarkCut: {
+		cells("ended by an error", func(c *Cell) { c.Status, c.Outcome.Stopped = Failed, ByError }, "interrupted", func(c *Cell) { c.Status = Partial }),
+		cells("one repeat of several failed", func(c *Cell) {
+			if c.Repeat == 2 {
+				c.Status = Failed
+			}
+		}),
+	},
+	MarkChance: {repeated(6), repeated(1)},
 }
 
 // serverAt is the machine of a server of 2 CPUs, busy for 18 CPU-seconds of 20, of which its process took so many.

@@ -376,7 +376,8 @@ func otherLabels(row *Row, baseline map[string]string) string {
 	return Key(nil, slices.DeleteFunc(slices.Clone(row.Labels), func(l Label) bool { _, ok := baseline[l.Name]; return ok }))
 }
 
-// changes takes the difference of each metric: by pairs where there are enough of them.
+// changes takes the difference of each metric: by pairs where there are enough of them. Where a side was not carried out to its
+// end, it is a plain ratio: what an error or an interrupt left of its repeats is no sample of what they would have come to.
 func changes(base, row *Row, pairs []cellPair) map[string]Change {
 	m := make(map[string]Change, len(base.Values))
 	for _, metric := range metrics {
@@ -385,9 +386,14 @@ func changes(base, row *Row, pairs []cellPair) map[string]Change {
 		if !ok1 || !ok2 {
 			continue
 		}
-		if c, ok := metricChange(metric, old, new, pairs); ok {
-			m[metric.Name] = c
+		c, ok := metricChange(metric, old, new, pairs)
+		if !ok {
+			continue
 		}
+		if base.Status != Complete || row.Status != Complete {
+			c = Change{Method: Untested, Ratio: new.Center/old.Center - 1, Against: old.Center, cut: true}
+		}
+		m[metric.Name] = c
 	}
 	return m
 }
@@ -395,8 +401,8 @@ func changes(base, row *Row, pairs []cellPair) map[string]Change {
 // metricChange takes the difference of one metric. It is false where the baseline is 0.
 func metricChange(m Metric, old, value Value, pairs []cellPair) (Change, bool) {
 	if len(pairs) >= TestRepeats {
-		if ratios, ok := logRatios(pairs, m); ok {
-			if c, ok := pairedChange(ratios, m.Better); ok {
+		if rounds, ok := logRatios(pairs, m); ok {
+			if c, ok := pairedChange(rounds, m.Better); ok {
 				c.Against, c.rounds = old.Center, len(pairs)
 				return c, true
 			}
@@ -587,6 +593,7 @@ type noteBook struct {
 	columns []Note
 	byCode  map[string]*rowNotes
 	order   []string
+	name    func(*Row) string // that tells a row from all others
 }
 
 type rowNotes struct {
@@ -597,7 +604,9 @@ type rowNotes struct {
 	column   map[*Row]string
 }
 
-func newNoteBook() *noteBook { return &noteBook{byCode: map[string]*rowNotes{}} }
+func newNoteBook() *noteBook {
+	return &noteBook{byCode: map[string]*rowNotes{}, name: func(r *Row) string { return r.Name }}
+}
 
 func (b *noteBook) addColumn(column string, m Mark) {
 	b.columns = append(b.columns, Note{Code: m.Code, Column: column, Lines: []string{m.Text}, Remedy: m.Remedy})
@@ -651,7 +660,7 @@ func (b *noteBook) finish(rows []*Row, before []Note) []Note {
 				break
 			}
 			if len(rows) > 1 && len(n.texts) > 1 {
-				text = rowNames(n.byText[text]) + ": " + text
+				text = b.rowNames(n.byText[text]) + ": " + text
 			}
 			note.Lines = append(note.Lines, text)
 		}
@@ -666,14 +675,14 @@ func (b *noteBook) finish(rows []*Row, before []Note) []Note {
 	return notes
 }
 
-func rowNames(rows []*Row) string {
+func (b *noteBook) rowNames(rows []*Row) string {
 	names := make([]string, 0, len(rows))
 	for i, r := range rows {
 		if i == noteLines && len(rows) > noteLines+1 {
 			names = append(names, fmt.Sprintf("%d more", len(rows)-noteLines))
 			break
 		}
-		names = append(names, r.Name)
+		names = append(names, b.name(r))
 	}
 	return strings.Join(names, ", ")
 }

@@ -225,6 +225,7 @@ func TestChange(t *testing.T) {
 		{"clearly slower", low, high, Lower, true, true, "worse"},
 		{"the same", low, low, Higher, true, true, ""},
 		{"all equal", []float64{1, 1, 1, 1}, []float64{1, 1, 1, 1}, Higher, true, true, ""},
+		{"another distribution about the same median", []float64{1, 1, 1, 5, 5, 5, 5, 5, 5, 5, 5, 5}, []float64{5, 5, 5, 5, 5, 5, 5, 9, 9, 9, 9, 9}, Higher, true, true, "different"},
 		{"three repeats never suffice", low[:3], high[:3], Higher, true, true, ""},
 		{"four do", low[:4], high[:4], Higher, true, true, "better"},
 		{"no repeats", low[:1], high[:1], Higher, true, false, ""},
@@ -238,6 +239,8 @@ func TestChange(t *testing.T) {
 			if claim = "worse"; *c.Better {
 				claim = "better"
 			}
+		} else if c.Significant {
+			claim = "different"
 		}
 		if ok != tt.ok || c.Tested != tt.tested || claim != tt.claim || c.Significant != (claim != "") {
 			t.Errorf("%s: %+v, %v", tt.name, c, ok)
@@ -304,6 +307,43 @@ func TestRepeatsNote(t *testing.T) {
 			code, text, _ := strings.Cut(want, " ")
 			if n := r.Notes[i]; n.Code != code || !strings.Contains(n.Lines[0], text) {
 				t.Errorf("%v: %s %s; want %s", tt.repeats, n.Code, n.Lines[0], want)
+			}
+		}
+	}
+}
+
+// TestCutCellsAreNoClaim: what is left of cells that ended early is shown as a plain ratio, counts as no test, and does not make
+// interleaved repeats look as if they had been executed one after the other.
+func TestCutCellsAreNoClaim(t *testing.T) {
+	for _, status := range []CellStatus{Partial, Failed} {
+		for _, baseline := range []bool{false, true} {
+			var cells []Cell
+			for repeat := range IntervalRepeats {
+				for n, config := range []string{"a", "b"} {
+					c := cellAt(len(cells)+1, Label{"config", config})
+					c.Repeat, c.Round = repeat+1, repeat+1
+					if c.Outcome.Events = int64(1000 + 10*repeat); n == 1 {
+						c.Outcome.Events /= 2
+					}
+					if (n == 0) == baseline {
+						c.Status = status
+					}
+					cells = append(cells, c)
+				}
+			}
+			r := NewReport("x", &Run{}, cells, nil)
+			if c := r.Rows()[1].Changes["tps"]; c.Tested || c.Decidable || c.Significant || c.Better != nil || c.Interval != nil || c.Ratio != -0.5 {
+				t.Errorf("%s, the baseline is: %v: %+v", status, baseline, c)
+			}
+			for _, n := range r.Notes {
+				if n.Code == MarkOrder || n.Code == MarkChance || n.Code == MarkFewRepeats {
+					t.Errorf("%s, the baseline is: %v: %+v", status, baseline, n)
+				}
+			}
+			if c, err := Compare([]Recorded{{Name: "old", Run: &Run{}, Cells: cells}, {Name: "new", Run: &Run{}, Cells: cells}}); err != nil {
+				t.Error(err)
+			} else if c := c.Rows[0].Sides[1].Changes["tps"]; c.Decidable == baseline {
+				t.Errorf("%s, the baseline is: %v: compared with another run: %+v", status, baseline, c)
 			}
 		}
 	}
@@ -526,5 +566,40 @@ func TestCompareRuns(t *testing.T) {
 	other := Recorded{Name: "other", Run: &Run{}, Cells: []Cell{cellAt(1, Label{"x", "y"})}}
 	if c, err = Compare([]Recorded{old, other}); err != nil || len(c.Warnings) != 1 {
 		t.Errorf("nothing in common: %v, %v", c.Warnings, err)
+	}
+}
+
+// TestCompareManyRuns: a cell that one of the runs does not have is still held against the others, and footnotes say of which
+// run's cell they are.
+func TestCompareManyRuns(t *testing.T) {
+	run := func(name, size string, configs ...string) Recorded {
+		r := Recorded{Name: name, Run: &Run{}}
+		for i, config := range configs {
+			c := cellAt(i+1, Label{"config", config})
+			c.Options = map[string]any{"range_size": size}
+			c.Outcome.Errors = []ErrorCount{{Code: 1105, Class: Read, Count: int64(10 + len(name))}}
+			r.Cells = append(r.Cells, c)
+		}
+		return r
+	}
+	c, err := Compare([]Recorded{run("a", "100", "x", "y"), run("bb", "150", "y"), run("ccc", "200", "x", "y")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Dissimilar{
+		{What: "option range_size", Values: []string{"100", "", "200"}, Cells: []string{"config=x"}},
+		{What: "option range_size", Values: []string{"100", "150", "200"}, Cells: []string{"config=y"}},
+	}
+	if diff := cmp.Diff(want, c.Differences); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+	errors := slices.IndexFunc(c.Notes, func(n Note) bool { return n.Code == MarkErrors })
+	if errors < 0 {
+		t.Fatalf("%+v", c.Notes)
+	}
+	for i, want := range []string{"config=x #1, config=y #1: 11 ×", "config=x #3, config=y #3: 13 ×", "config=y #2: 12 ×"} {
+		if lines := c.Notes[errors].Lines; i >= len(lines) || !strings.HasPrefix(lines[i], want) {
+			t.Errorf("note %q; want %s in line %d", lines, want, i)
+		}
 	}
 }

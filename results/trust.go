@@ -17,6 +17,7 @@ type trust struct {
 	single    bool     // all of these have no repeats on one side
 	fewest    int      // the fewest repeats of any row that was compared; 0: there is none
 	apart     bool     // repeats of both sides that are not in the same rounds
+	cut       bool     // a side was not carried out to its end
 	undecided int      // tested and not significant
 	advised   int      // the most repeats that one of the undecided takes to find 10 %
 	short     bool     // that one has fewer
@@ -24,6 +25,10 @@ type trust struct {
 
 // add puts down a difference between a baseline of so many repeats and a value of so many.
 func (t *trust) add(c Change, baseline, value int) {
+	if c.cut {
+		t.cut = true
+		return
+	}
 	low, high := min(baseline, value), max(baseline, value)
 	if t.fewest == 0 || low < t.fewest {
 		t.fewest = low
@@ -52,6 +57,10 @@ func (t *trust) add(c Change, baseline, value int) {
 // note says which differences are no claims, since the repeats are too few for any, and what the others are worth.
 func (t *trust) note(notes *noteBook, column string) {
 	remedy := fmt.Sprintf("`repeat: %d` and `order: interleaved`", IntervalRepeats)
+	if t.cut {
+		notes.addColumn(column, Mark{Code: MarkCut, Text: "?: a cell that was not carried out to its end is compared by a plain ratio, no claim",
+			Remedy: "put right what ended it and run the plan again"})
+	}
 	needed := fmt.Sprintf("it takes %d+%d repeats; %d each are advised", TestRepeats, TestRepeats, IntervalRepeats)
 	switch {
 	case t.few != nil && t.single:
@@ -86,7 +95,7 @@ func (t *trust) method() string {
 	if t.by == Holm {
 		p = "p after Holm's correction"
 	}
-	const geometric = "Δ is the geometric mean of the ratios round by round, not of the medians"
+	const geometric = "Δ is the geometric mean of the ratios round by round, less the drift within a round, and not of the medians"
 	switch t.byPairs {
 	case 0:
 		medians := "medians"

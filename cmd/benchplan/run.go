@@ -253,6 +253,12 @@ func conclude(t *terminal, f *runFlags, p printer, run *results.Run, folder stri
 			failed = errors.Join(failed, err)
 		}
 	}
+	if len(cells) == 0 && f.format != "table" {
+		// Whoever reads the output with a program waits for a document, and finds in it why there is no cell.
+		if _, err = f.print(t, p.format, p.options, append(p.base, r)); err != nil {
+			failed = errors.Join(failed, err)
+		}
+	}
 	if !f.quiet {
 		fmt.Fprintf(t.err, "kept in %s\n", folder)
 	}
@@ -262,6 +268,9 @@ func conclude(t *terminal, f *runFlags, p printer, run *results.Run, folder stri
 	case failed != nil:
 		return &exitError{exitFailed, failed}
 	case f.rehearse:
+		if f.baseline != "" || len(f.failOn) > 0 {
+			fmt.Fprintln(t.err, "warning: figures of a rehearsal are compared with nothing: --baseline and --fail-on were not heeded")
+		}
 		return nil
 	}
 	return f.held(t, r, p.options, printed)

@@ -34,7 +34,7 @@ func Table(w io.Writer, r *results.Report, o Options) error {
 		if err := writeGrid(&b, reportGrid(t), o); err != nil {
 			return err
 		}
-		if lines := slices.Concat(meanTexts(t.Means, t.Changes), conclusions(t)); len(lines) > 0 {
+		if lines := slices.Concat(meanTexts(t.Means, t.Changes, t.Load), conclusions(t)); len(lines) > 0 {
 			b.WriteByte('\n')
 			for _, line := range lines {
 				writeWrapped(&b, o.Width, line, "    ")
@@ -62,7 +62,7 @@ func TableCompare(w io.Writer, c *results.Comparison, o Options) error {
 		if err := writeGrid(&b, compareGrid(c, t), o); err != nil {
 			return err
 		}
-		for i, line := range meanTexts(t.Means, t.Changes) {
+		for i, line := range meanTexts(t.Means, t.Changes, t.Load) {
 			if i == 0 {
 				b.WriteByte('\n')
 			}
