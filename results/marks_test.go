@@ -219,6 +219,7 @@ var markCases = map[string]struct {
 			}
 		}),
 	},
+	MarkOrder:  {oneAfterTheOther(6), repeated(6)},
 	MarkChance: {repeated(6), repeated(1)},
 }
 
@@ -240,6 +241,18 @@ func cells(name string, change func(*Cell), more ...any) map[string]func() []Cel
 
 func repeated(n int) map[string]func() []Cell {
 	return map[string]func() []Cell{strconv.Itoa(n) + " repeats": func() []Cell { return pairOf(n, nil) }}
+}
+
+// oneAfterTheOther makes the pair with the repeats of the baseline before those of the other.
+func oneAfterTheOther(n int) map[string]func() []Cell {
+	return map[string]func() []Cell{"one after the other": func() []Cell {
+		cells := pairOf(n, nil)
+		slices.SortStableFunc(cells, func(a, b Cell) int { return strings.Compare(b.Labels[0].Value, a.Labels[0].Value) })
+		for i := range cells {
+			cells[i].Seq = i + 1
+		}
+		return cells
+	}}
 }
 
 // noted gives the codes of the footnotes of a report on cells.
