@@ -134,7 +134,7 @@ func checkRestarts(c *Cell) (Mark, bool) {
 	}
 	share := ""
 	if events > 0 {
-		share = fmt.Sprintf(" (%.3g %%)", 100*float64(n)/float64(events))
+		share = fmt.Sprintf(" (%s %%)", plainly(100*float64(n)/float64(events)))
 	}
 	return Mark{MarkRestarts, "restarts",
 		fmt.Sprintf("%d restarts on %d events%s, their time is in the latency: %s", n, events, share, strings.Join(texts, "; ")), remedy}, true
@@ -217,8 +217,8 @@ func checkLittle(c *Cell) []Mark {
 		if r.Name != "" {
 			name = r.Name + " clients"
 		}
-		texts = append(texts, fmt.Sprintf("%.1f/s of %.4g ms each keep %.1f clients busy, not %d %s",
-			float64(r.Events)/o.Elapsed, r.Latency.Mean, busy, r.Clients, name))
+		texts = append(texts, fmt.Sprintf("%.1f/s of %s ms each keep %.1f clients busy, not %d %s",
+			float64(r.Events)/o.Elapsed, rounded(r.Latency.Mean), busy, r.Clients, name))
 	}
 	if texts == nil {
 		return nil
@@ -332,4 +332,12 @@ func seconds(s float64) string {
 	default:
 		return fmt.Sprintf("%d h %d min", whole/3600, whole%3600/60)
 	}
+}
+
+// plainly writes a number with three significant digits; whole from 1000 on, as people write no exponents.
+func plainly(v float64) string {
+	if math.Abs(v) >= 999.5 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
 }
