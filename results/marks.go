@@ -16,6 +16,7 @@ const (
 	MarkLittle     = "littles_law"  // clients, rate and latency do not fit together
 	MarkUnfinished = "unfinished"   // events that no latency holds took far longer than those that were counted
 	MarkRestarts   = "restarts"     // many events had to begin anew
+	MarkReconnects = "reconnects"   // connections were lost, and clients were without for long
 	MarkStranded   = "stranded"     // something was left open on the server
 	MarkTrend      = "trend"        // the rate rose or sank all through the cell
 	MarkRate       = "rate_missed"  // an open loop did not keep its rate, or only by a queue
@@ -48,6 +49,7 @@ const (
 	unfinishedMin     = 100   // milliseconds; what is shorter is no stall
 	unfinishedFactor  = 2     // times the longest counted event
 	restartShare      = 0.01
+	awayShare         = 0.01 // of the clients' time, without a connection
 	rowsPerReadLeast  = 0.5  // below, at least half of the reads met nothing
 	trendLeast        = 0.10 // of the median, from the begin of the cell to its end
 )
@@ -66,6 +68,7 @@ func Check(c *Cell) []Mark {
 	add(Mark{MarkStranded, "", fmt.Sprintf("%d clients lost their connection at the end and could not roll back what they had open", c.Outcome.Stranded),
 		"a prepared transaction keeps its locks: look at XA RECOVER and roll back what is there"}, c.Outcome.Stranded > 0)
 	add(checkRestarts(c))
+	add(checkReconnects(c))
 	add(checkUnfinished(c))
 	add(checkTrend(c))
 	return slices.Concat(marks, checkLittle(c), checkSchedule(c), checkMachines(c))
@@ -104,7 +107,7 @@ func checkErrors(c *Cell) (Mark, bool) {
 
 func errorText(e ErrorCount) string {
 	text := fmt.Sprintf("%d × error %d", e.Count, e.Code)
-	if e.Code == 0 {
+	if e.Code == codeLost {
 		text = fmt.Sprintf("%d × connection lost", e.Count)
 	}
 	if e.Class != "" {
@@ -113,8 +116,14 @@ func errorText(e ErrorCount) string {
 	return text
 }
 
-// codeDuplicateKey is ER_DUP_ENTRY, the error of a row that is there already.
-const codeDuplicateKey = 1062
+// The errors of which more is known than their text.
+const (
+	codeLost             = 0    // no number: the connection was lost
+	codeSnapshotConflict = 1020 // ER_CHECKREAD
+	codeDuplicateKey     = 1062 // ER_DUP_ENTRY: a row is there already
+	codeLockWaitTimeout  = 1205
+	codeDeadlock         = 1213
+)
 
 // checkRestarts doubts a cell whose clients spent a noticeable part of their time on what was rolled back.
 func checkRestarts(c *Cell) (Mark, bool) {
@@ -122,22 +131,46 @@ func checkRestarts(c *Cell) (Mark, bool) {
 	if n == 0 || float64(n) < restartShare*float64(events) {
 		return Mark{}, false
 	}
-	var texts []string
-	remedy := "fewer clients or more rows get less into each other's way"
+	var texts, remedies []string
 	for _, e := range c.Outcome.Restarts {
-		text := errorText(e)
-		if e.Code == codeDuplicateKey {
+		text, remedy := errorText(e), ""
+		switch e.Code {
+		case codeLost:
+			remedy = "the server's log says why connections were lost"
+		case codeDeadlock, codeLockWaitTimeout, codeSnapshotConflict:
+			remedy = "fewer clients or more rows get less into each other's way"
+		case codeDuplicateKey:
 			text += ", rows of an earlier run are in the way"
 			remedy = "prepare the tables anew before the run step"
+		default: // on_error said so
+			if e.Message != "" {
+				text += ": " + e.Message
+			}
+			remedy = "find the cause of what on_error has begin anew"
 		}
 		texts = append(texts, text)
+		if !slices.Contains(remedies, remedy) {
+			remedies = append(remedies, remedy)
+		}
 	}
 	share := ""
 	if events > 0 {
 		share = fmt.Sprintf(" (%s %%)", plainly(100*float64(n)/float64(events)))
 	}
 	return Mark{MarkRestarts, "restarts",
-		fmt.Sprintf("%d restarts on %d events%s, their time is in the latency: %s", n, events, share, strings.Join(texts, "; ")), remedy}, true
+		fmt.Sprintf("%d restarts on %d events%s, their time is in the latency: %s", n, events, share, strings.Join(texts, "; ")), strings.Join(remedies, "; ")}, true
+}
+
+// checkReconnects doubts a cell whose clients were without a server for a noticeable part of their time: the rate is the mean of a time
+// with one and a time without.
+func checkReconnects(c *Cell) (Mark, bool) {
+	o := &c.Outcome
+	whole := float64(o.Clients) * o.Elapsed
+	if o.Reconnects == 0 || whole <= 0 || o.ReconnectTime < awayShare*whole {
+		return Mark{}, false
+	}
+	return Mark{MarkReconnects, "tps", fmt.Sprintf("connections were lost, and opened again %d times: clients had none for %s %% of their time, which rate and latency hold",
+		o.Reconnects, plainly(100*o.ReconnectTime/whole)), "the server's log says why; the series of the cell shows when"}, true
 }
 
 // checkUnfinished doubts the latencies of a cell at whose end something hung: what did not end in time was not counted.

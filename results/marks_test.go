@@ -110,6 +110,14 @@ var markCases = map[string]struct {
 		cells("1 %", func(c *Cell) { c.Outcome.Restarts = []ErrorCount{{Code: 1213, Count: 11}} }),
 		cells("less", func(c *Cell) { c.Outcome.Restarts = []ErrorCount{{Code: 1213, Count: 9}} }),
 	},
+	MarkReconnects: {
+		cells("away for 1 % of the time", func(c *Cell) {
+			c.Outcome.Reconnects, c.Outcome.ReconnectTime = 1, 0.01*float64(c.Outcome.Clients)*c.Outcome.Elapsed
+		}),
+		cells("back at once", func(c *Cell) {
+			c.Outcome.Reconnects, c.Outcome.ReconnectTime = 5, 0.009*float64(c.Outcome.Clients)*c.Outcome.Elapsed
+		}),
+	},
 	MarkStranded: {
 		cells("one client", func(c *Cell) { c.Outcome.Stranded = 1 }),
 		cells("cut, and rolled back", func(c *Cell) { c.Outcome.Cut = 1 }),
