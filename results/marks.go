@@ -169,8 +169,8 @@ func checkReconnects(c *Cell) (Mark, bool) {
 	if o.Reconnects == 0 || whole <= 0 || o.ReconnectTime < awayShare*whole {
 		return Mark{}, false
 	}
-	return Mark{MarkReconnects, "tps", fmt.Sprintf("connections were lost, and opened again %d times: clients had none for %s %% of their time, which rate and latency hold",
-		o.Reconnects, plainly(100*o.ReconnectTime/whole)), "the server's log says why; the series of the cell shows when"}, true
+	return Mark{MarkReconnects, "tps", fmt.Sprintf("connections were opened again %d times: clients had none for %s %% of their time, which rate and latency hold",
+		o.Reconnects, plainly(100*o.ReconnectTime/whole)), "the server's log says why they were lost, unless on_error had them dropped; the series of the cell shows when"}, true
 }
 
 // checkUnfinished doubts the latencies of a cell at whose end something hung: what did not end in time was not counted.

@@ -180,7 +180,7 @@ func TestMarksSayWhatToDo(t *testing.T) {
 		"20 restarts on 1000 events (2 %), their time is in the latency: 20 × error 1105 of a write: backend is down → find the cause of what on_error has begin anew": func(c *Cell) {
 			c.Outcome.Restarts = []ErrorCount{{Code: 1105, Class: Write, Count: 20, Message: "backend is down"}}
 		},
-		"connections were lost, and opened again 6 times: clients had none for 25 % of their time, which rate and latency hold → the server's log says why; the series of the cell shows when": func(c *Cell) {
+		"connections were opened again 6 times: clients had none for 25 % of their time, which rate and latency hold → the server's log says why they were lost, unless on_error had them dropped; the series of the cell shows when": func(c *Cell) {
 			c.Outcome.Reconnects, c.Outcome.ReconnectTime = 6, 0.25*float64(c.Outcome.Clients)*c.Outcome.Elapsed
 		},
 		"interrupted after 10 s: only what was measured until then → run the plan again": func(c *Cell) { c.Status = Partial },
