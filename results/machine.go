@@ -23,7 +23,10 @@ const (
 	sharedMost = 0.40
 	sharedIdle = 0.10
 	gcMost     = 0.01 // of the time, in which the garbage collector stopped the generator
-	stealMost  = 0.01 // of the CPUs, taken by the hypervisor
+	// unwatchedShare is the part of a cell that may be missing from the figures of a machine, and unwatchedLeast, in seconds, what always may.
+	unwatchedShare = 0.10
+	unwatchedLeast = 1.0
+	stealMost      = 0.01 // of the CPUs, taken by the hypervisor
 	// foreignMost is the share of the CPUs that other programs may take, and foreignUser the share of user time that has to be in it:
 	// what interrupts and the kernel's own threads do for the load is no program's, and is system time.
 	foreignMost = 0.10
@@ -106,7 +109,27 @@ func checkMachines(c *Cell) []Mark {
 			}
 		}
 	}
-	return append(marks, checkNoise(c)...)
+	return slices.Concat(marks, checkUnwatched(c), checkNoise(c))
+}
+
+// checkUnwatched doubts figures of a machine or a server that ended before the cell, or began late: set beside its events, they are wrong.
+func checkUnwatched(c *Cell) []Mark {
+	var texts []string
+	look := func(what string, watched float64) {
+		if missing := c.Outcome.Elapsed - watched; watched > 0 && missing >= max(unwatchedLeast, unwatchedShare*c.Outcome.Elapsed) {
+			texts = append(texts, fmt.Sprintf("the figures of %s are of %s of %s", what, seconds(watched), seconds(c.Outcome.Elapsed)))
+		}
+	}
+	for i := range c.Machines {
+		look(c.Machines[i].title(), c.Machines[i].Usage.Elapsed)
+	}
+	if c.Server != nil && c.Server.Counters != nil { // else there are none
+		look("the server's status", c.Server.Elapsed)
+	}
+	if texts == nil {
+		return nil
+	}
+	return []Mark{{MarkUnwatched, "", strings.Join(texts, "; "), "the run's log says why; their values an event, above all, are not to be used"}}
 }
 
 // checkGenerator doubts what was measured by a generator that had too little CPU, on a machine without the server.

@@ -25,6 +25,7 @@ const (
 	MarkGenerator  = "generator"    // the generator was short of CPU
 	MarkShared     = "shared_cpu"   // the generator took the server's CPUs
 	MarkGC         = "gc_pauses"    // the generator's garbage collector stopped it
+	MarkUnwatched  = "unwatched"    // figures of a machine or a server are of a part of the cell only
 	MarkNoisy      = "noisy_host"   // the machines did something else besides
 	MarkPartial    = "partial"      // interrupted
 	MarkFailed     = "failed"       // ended by an error

@@ -181,6 +181,15 @@ var markCases = map[string]struct {
 		cells("1 % of the time", on(together(), func(_ *Machine, p *Process) { p.GCPause, p.GCs = 0.1, 300 })),
 		cells("less", on(together(), func(_ *Machine, p *Process) { p.GCPause, p.GCs = 0.09, 300 })),
 	},
+	MarkUnwatched: {
+		cells("a machine was lost", on(alone(), func(m *Machine, _ *Process) { m.Usage.Elapsed = 9 }),
+			"the server was started anew", func(c *Cell) { c.Server = &ServerStatus{Elapsed: 4, Counters: map[string]int64{"questions": 1}} }),
+		cells("read a little late", on(alone(), func(m *Machine, _ *Process) { m.Usage.Elapsed = 9.1 }),
+			"variables alone", func(c *Cell) { c.Server = &ServerStatus{Variables: map[string]string{"a": "b"}} },
+			"a short cell", func(c *Cell) {
+				c.Outcome.Elapsed, c.Server = 2, &ServerStatus{Elapsed: 1.1, Counters: map[string]int64{"questions": 1}}
+			}),
+	},
 	MarkNoisy: {
 		cells("steal", on(alone(), func(m *Machine, _ *Process) { m.Usage.Steal = 0.01 }),
 			"another program", on(alone(), func(_ *Machine, p *Process) { p.User, p.System = 4.9, 3 }),
