@@ -48,6 +48,7 @@ func (r *statusReader) read(ctx context.Context, b *bell) {
 	} else if !has {
 		return
 	}
+	b.ready()
 	for {
 		s := b.wait(ctx)
 		began := r.first != nil || !s.begin.IsZero()
