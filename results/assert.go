@@ -263,11 +263,13 @@ func (a *assertion) appliesToNone(subjects int, missing string) error {
 }
 
 func whyMissing(name string) string {
-	switch of, _, related := strings.Cut(name, "."); {
+	switch of, metric, related := strings.Cut(name, "."); {
 	case related && (of == ofSignificant || of == ofP):
 		return fmt.Sprintf("none has %s, which takes %d complete repeats on both sides", name, TestRepeats)
+	case related:
+		return "none has " + name + takes(metric)
 	default:
-		return "none has " + name
+		return "none has " + name + takes(name)
 	}
 }
 
@@ -429,4 +431,16 @@ func unknownName(name string) string {
 		return fmt.Sprintf("there is no metric %q; did you mean %q?", name, near)
 	}
 	return fmt.Sprintf("there is no metric %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// takes tells what a plan has to say for its cells to have a metric; empty for one that they have by themselves.
+func takes(name string) string {
+	is := func(m Metric) bool { return m.Name == name }
+	switch {
+	case slices.ContainsFunc(openMetrics, is):
+		return ", which takes a rate in the run step"
+	case slices.ContainsFunc(machineMetrics, is):
+		return ", which takes a monitor in the target"
+	}
+	return ""
 }

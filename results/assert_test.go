@@ -18,6 +18,8 @@ func TestAssert(t *testing.T) {
 		"read_p95 < 9":                   "", // says nothing about the cell without reads
 		"rows_per_read == 2":             "",
 		"others > 1":                     "others > 1: it applies to no cell: none has others",
+		"cpu_user < 90":                  "cpu_user < 90: it applies to no cell: none has cpu_user, which takes a monitor in the target",
+		"due > 90":                       "due > 90: it applies to no cell: none has due, which takes a rate in the run step",
 		`labels.mix == "rw" || writes>1`: "",
 		`labels.mix == "rw" ? reads > 5000 : writes > 100`: `labels.mix == "rw" ? reads > 5000 : writes > 100 does not hold for config/run{mix=rw}: reads = 1000, writes = 400`,
 		`labels.none == nil || tps > 0`:                    "",

@@ -2,6 +2,8 @@ package results
 
 import (
 	"fmt"
+	"net"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +23,10 @@ const (
 	sharedMost = 0.40
 	sharedIdle = 0.10
 	gcMost     = 0.01 // of the time, in which the garbage collector stopped the generator
-	stealMost  = 0.01 // of the CPUs, taken by the hypervisor
+	// unwatchedShare is the part of a cell that may be missing from the figures of a machine, and unwatchedLeast, in seconds, what always may.
+	unwatchedShare = 0.10
+	unwatchedLeast = 1.0
+	stealMost      = 0.01 // of the CPUs, taken by the hypervisor
 	// foreignMost is the share of the CPUs that other programs may take, and foreignUser the share of user time that has to be in it:
 	// what interrupts and the kernel's own threads do for the load is no program's, and is system time.
 	foreignMost = 0.10
@@ -52,6 +57,16 @@ func (c *Cell) underTest() *Machine {
 }
 
 func (m *Machine) hasServer() bool { return m.Server || m.Role == ServerMachine }
+
+// unwatchedHere tells that the server was reached over the loopback and no machine is watched as its own: it most likely takes its CPU
+// on the generator's machine, but may be behind a tunnel.
+func (c *Cell) unwatchedHere() bool {
+	if slices.ContainsFunc(c.Machines, func(m Machine) bool { return m.hasServer() }) {
+		return false
+	}
+	host, _, err := net.SplitHostPort(c.Target.Address)
+	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
+}
 
 // known tells whether the machine's kernel told what its CPUs did, over a time that is not too short to say something.
 func (m *Machine) known() bool {
@@ -86,13 +101,35 @@ func checkMachines(c *Cell) []Mark {
 			switch {
 			case c.Load != "": // the generator is the load
 			case m.hasServer():
-				marks = append(marks, checkShared(m, p)...)
+				marks = append(marks, checkShared(m, p, "")...)
+			case c.unwatchedHere():
+				marks = append(marks, checkShared(m, p, "; if the server runs here, `monitor: local` in the target tells what it takes")...)
 			default:
 				marks = append(marks, checkGenerator(c, m, p)...)
 			}
 		}
 	}
-	return append(marks, checkNoise(c)...)
+	return slices.Concat(marks, checkUnwatched(c), checkNoise(c))
+}
+
+// checkUnwatched doubts figures of a machine or a server that ended before the cell, or began late: set beside its events, they are wrong.
+func checkUnwatched(c *Cell) []Mark {
+	var texts []string
+	look := func(what string, watched float64) {
+		if missing := c.Outcome.Elapsed - watched; watched > 0 && missing >= max(unwatchedLeast, unwatchedShare*c.Outcome.Elapsed) {
+			texts = append(texts, fmt.Sprintf("the figures of %s are of %s of %s", what, seconds(watched), seconds(c.Outcome.Elapsed)))
+		}
+	}
+	for i := range c.Machines {
+		look(c.Machines[i].title(), c.Machines[i].Usage.Elapsed)
+	}
+	if c.Server != nil && c.Server.Counters != nil { // else there are none
+		look("the server's status", c.Server.Elapsed)
+	}
+	if texts == nil {
+		return nil
+	}
+	return []Mark{{MarkUnwatched, "", strings.Join(texts, "; "), "the run's log says why; their values an event, above all, are not to be used"}}
 }
 
 // checkGenerator doubts what was measured by a generator that had too little CPU, on a machine without the server.
@@ -100,8 +137,8 @@ func checkGenerator(c *Cell, m *Machine, p Process) []Mark {
 	var texts []string
 	metric := "tps"
 	if inEvents := c.Outcome.Latency.Mean / 1000 * float64(c.Outcome.Latency.Count); inEvents > 0 && p.Wait >= waitMost*inEvents {
-		texts = append(texts, fmt.Sprintf("it waited for a CPU %.3g ms an event, where an event takes %.3g ms",
-			1000*p.Wait/float64(c.Outcome.Latency.Count), c.Outcome.Latency.Mean))
+		texts = append(texts, fmt.Sprintf("it waited for a CPU %s ms an event, where an event takes %s ms",
+			plainly(1000*p.Wait/float64(c.Outcome.Latency.Count)), plainly(c.Outcome.Latency.Mean)))
 		metric = "mean"
 	}
 	if own := p.share(m.Usage); own >= ownMost {
@@ -116,14 +153,14 @@ func checkGenerator(c *Cell, m *Machine, p Process) []Mark {
 		"more CPUs for the generator, or fewer threads: this is its limit and not the server's"}}
 }
 
-// checkShared doubts what a server did whose CPUs the generator took.
-func checkShared(m *Machine, p Process) []Mark {
+// checkShared doubts what a server did whose CPUs the generator took; more is added to the remedy.
+func checkShared(m *Machine, p Process, more string) []Mark {
 	own := p.share(m.Usage)
 	if own < sharedMost || m.Usage.idle() >= sharedIdle {
 		return nil
 	}
 	return []Mark{{MarkShared, "tps", fmt.Sprintf("generator and server share %d CPUs, all of them busy: the generator took %.0f %%", m.Usage.CPUs, 100*own),
-		"a server on another machine has its CPUs to itself; here, fewer threads leave it more"}}
+		"a server on another machine has its CPUs to itself; here, fewer threads leave it more" + more}}
 }
 
 func checkGC(m *Machine, p Process) []Mark {
@@ -146,7 +183,7 @@ func checkNoise(c *Cell) []Mark {
 		if m.Usage.Steal >= stealMost {
 			texts = append(texts, fmt.Sprintf("the hypervisor took %.1f %% of the CPU time of %s for others", 100*m.Usage.Steal, m.title()))
 		}
-		if foreign, ok := m.foreign(); ok {
+		if foreign, ok := m.foreign(); ok && !(m.Role == Generator && c.unwatchedHere()) { // which would count the server among the others
 			texts = append(texts, fmt.Sprintf("other programs took %.0f %% of the CPUs of %s", 100*foreign, m.title()))
 		}
 	}

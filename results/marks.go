@@ -16,6 +16,7 @@ const (
 	MarkLittle     = "littles_law"  // clients, rate and latency do not fit together
 	MarkUnfinished = "unfinished"   // events that no latency holds took far longer than those that were counted
 	MarkRestarts   = "restarts"     // many events had to begin anew
+	MarkReconnects = "reconnects"   // connections were lost, and clients were without for long
 	MarkStranded   = "stranded"     // something was left open on the server
 	MarkTrend      = "trend"        // the rate rose or sank all through the cell
 	MarkRate       = "rate_missed"  // an open loop did not keep its rate, or only by a queue
@@ -24,6 +25,7 @@ const (
 	MarkGenerator  = "generator"    // the generator was short of CPU
 	MarkShared     = "shared_cpu"   // the generator took the server's CPUs
 	MarkGC         = "gc_pauses"    // the generator's garbage collector stopped it
+	MarkUnwatched  = "unwatched"    // figures of a machine or a server are of a part of the cell only
 	MarkNoisy      = "noisy_host"   // the machines did something else besides
 	MarkPartial    = "partial"      // interrupted
 	MarkFailed     = "failed"       // ended by an error
@@ -49,6 +51,7 @@ const (
 	unfinishedMin     = 100   // milliseconds; what is shorter is no stall
 	unfinishedFactor  = 2     // times the longest counted event
 	restartShare      = 0.01
+	awayShare         = 0.01 // of the clients' time, without a connection
 	rowsPerReadLeast  = 0.5  // below, at least half of the reads met nothing
 	trendLeast        = 0.10 // of the median, from the begin of the cell to its end
 )
@@ -67,6 +70,7 @@ func Check(c *Cell) []Mark {
 	add(Mark{MarkStranded, "", fmt.Sprintf("%d clients lost their connection at the end and could not roll back what they had open", c.Outcome.Stranded),
 		"a prepared transaction keeps its locks: look at XA RECOVER and roll back what is there"}, c.Outcome.Stranded > 0)
 	add(checkRestarts(c))
+	add(checkReconnects(c))
 	add(checkUnfinished(c))
 	add(checkTrend(c))
 	return slices.Concat(marks, checkLittle(c), checkSchedule(c), checkMachines(c))
@@ -105,7 +109,7 @@ func checkErrors(c *Cell) (Mark, bool) {
 
 func errorText(e ErrorCount) string {
 	text := fmt.Sprintf("%d × error %d", e.Count, e.Code)
-	if e.Code == 0 {
+	if e.Code == codeLost {
 		text = fmt.Sprintf("%d × connection lost", e.Count)
 	}
 	if e.Class != "" {
@@ -114,8 +118,14 @@ func errorText(e ErrorCount) string {
 	return text
 }
 
-// codeDuplicateKey is ER_DUP_ENTRY, the error of a row that is there already.
-const codeDuplicateKey = 1062
+// The errors of which more is known than their text.
+const (
+	codeLost             = 0    // no number: the connection was lost
+	codeSnapshotConflict = 1020 // ER_CHECKREAD
+	codeDuplicateKey     = 1062 // ER_DUP_ENTRY: a row is there already
+	codeLockWaitTimeout  = 1205
+	codeDeadlock         = 1213
+)
 
 // checkRestarts doubts a cell whose clients spent a noticeable part of their time on what was rolled back.
 func checkRestarts(c *Cell) (Mark, bool) {
@@ -123,22 +133,46 @@ func checkRestarts(c *Cell) (Mark, bool) {
 	if n == 0 || float64(n) < restartShare*float64(events) {
 		return Mark{}, false
 	}
-	var texts []string
-	remedy := "fewer clients or more rows get less into each other's way"
+	var texts, remedies []string
 	for _, e := range c.Outcome.Restarts {
-		text := errorText(e)
-		if e.Code == codeDuplicateKey {
+		text, remedy := errorText(e), ""
+		switch e.Code {
+		case codeLost:
+			remedy = "the server's log says why connections were lost"
+		case codeDeadlock, codeLockWaitTimeout, codeSnapshotConflict:
+			remedy = "fewer clients or more rows get less into each other's way"
+		case codeDuplicateKey:
 			text += ", rows of an earlier run are in the way"
 			remedy = "prepare the tables anew before the run step"
+		default: // on_error said so
+			if e.Message != "" {
+				text += ": " + e.Message
+			}
+			remedy = "find the cause of what on_error has begin anew"
 		}
 		texts = append(texts, text)
+		if !slices.Contains(remedies, remedy) {
+			remedies = append(remedies, remedy)
+		}
 	}
 	share := ""
 	if events > 0 {
-		share = fmt.Sprintf(" (%.3g %%)", 100*float64(n)/float64(events))
+		share = fmt.Sprintf(" (%s %%)", plainly(100*float64(n)/float64(events)))
 	}
 	return Mark{MarkRestarts, "restarts",
-		fmt.Sprintf("%d restarts on %d events%s, their time is in the latency: %s", n, events, share, strings.Join(texts, "; ")), remedy}, true
+		fmt.Sprintf("%d restarts on %d events%s, their time is in the latency: %s", n, events, share, strings.Join(texts, "; ")), strings.Join(remedies, "; ")}, true
+}
+
+// checkReconnects doubts a cell whose clients were without a server for a noticeable part of their time: the rate is the mean of a time
+// with one and a time without.
+func checkReconnects(c *Cell) (Mark, bool) {
+	o := &c.Outcome
+	whole := float64(o.Clients) * o.Elapsed
+	if o.Reconnects == 0 || whole <= 0 || o.ReconnectTime < awayShare*whole {
+		return Mark{}, false
+	}
+	return Mark{MarkReconnects, "tps", fmt.Sprintf("connections were opened again %d times: clients had none for %s %% of their time, which rate and latency hold",
+		o.Reconnects, plainly(100*o.ReconnectTime/whole)), "the server's log says why they were lost, unless on_error had them dropped; the series of the cell shows when"}, true
 }
 
 // checkUnfinished doubts the latencies of a cell at whose end something hung: what did not end in time was not counted.
@@ -218,8 +252,8 @@ func checkLittle(c *Cell) []Mark {
 		if r.Name != "" {
 			name = r.Name + " clients"
 		}
-		texts = append(texts, fmt.Sprintf("%.1f/s of %.4g ms each keep %.1f clients busy, not %d %s",
-			float64(r.Events)/o.Elapsed, r.Latency.Mean, busy, r.Clients, name))
+		texts = append(texts, fmt.Sprintf("%.1f/s of %s ms each keep %.1f clients busy, not %d %s",
+			float64(r.Events)/o.Elapsed, rounded(r.Latency.Mean), busy, r.Clients, name))
 	}
 	if texts == nil {
 		return nil
@@ -333,4 +367,12 @@ func seconds(s float64) string {
 	default:
 		return fmt.Sprintf("%d h %d min", whole/3600, whole%3600/60)
 	}
+}
+
+// plainly writes a number with three significant digits; whole from 1000 on, as people write no exponents.
+func plainly(v float64) string {
+	if math.Abs(v) >= 999.5 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
 }

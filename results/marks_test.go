@@ -53,6 +53,15 @@ func together() Machine {
 		Processes: map[string]Process{ProcessGenerator: {User: 3, System: 3.5, Wait: 30, GCPause: 0.01}, ProcessServer: {User: 8.5, System: 4}}}
 }
 
+// onLoopback is a cell of alone whose server is reached over the loopback.
+func onLoopback(change func(*Machine, *Process)) func(*Cell) {
+	put := on(alone(), change)
+	return func(c *Cell) {
+		put(c)
+		c.Target.Address = "127.0.0.1:3306"
+	}
+}
+
 // on puts a cell on a machine that is changed in one way.
 func on(m Machine, change func(*Machine, *Process)) func(*Cell) {
 	p := m.Processes[ProcessGenerator]
@@ -101,6 +110,14 @@ var markCases = map[string]struct {
 		cells("1 %", func(c *Cell) { c.Outcome.Restarts = []ErrorCount{{Code: 1213, Count: 11}} }),
 		cells("less", func(c *Cell) { c.Outcome.Restarts = []ErrorCount{{Code: 1213, Count: 9}} }),
 	},
+	MarkReconnects: {
+		cells("away for 1 % of the time", func(c *Cell) {
+			c.Outcome.Reconnects, c.Outcome.ReconnectTime = 1, 0.01*float64(c.Outcome.Clients)*c.Outcome.Elapsed
+		}),
+		cells("back at once", func(c *Cell) {
+			c.Outcome.Reconnects, c.Outcome.ReconnectTime = 5, 0.009*float64(c.Outcome.Clients)*c.Outcome.Elapsed
+		}),
+	},
 	MarkStranded: {
 		cells("one client", func(c *Cell) { c.Outcome.Stranded = 1 }),
 		cells("cut, and rolled back", func(c *Cell) { c.Outcome.Cut = 1 }),
@@ -146,6 +163,7 @@ var markCases = map[string]struct {
 			"it took most", on(alone(), func(m *Machine, p *Process) { p.User, p.System, m.Usage.User, m.Usage.Idle = 13, 2.9, 0.7, 0.2 }),
 			"waiting for a disk is leaving the CPU", on(alone(), func(m *Machine, _ *Process) { m.Usage.IOWait, m.Usage.Idle = 0.48, 0.02 }),
 			"the server is there too", on(together(), func(*Machine, *Process) {}),
+			"the server is reached over the loopback", onLoopback(func(m *Machine, _ *Process) { m.Usage.Steal, m.Usage.Idle = 0.46, 0.04 }),
 			"its machine is not known", on(alone(), func(m *Machine, p *Process) { m.Usage, p.Wait = Usage{}, 0 }),
 			"it is the load", func(c *Cell) {
 				on(alone(), func(m *Machine, p *Process) { p.User, m.Usage.User, m.Usage.Idle = 17, 0.85, 0 })(c)
@@ -153,7 +171,8 @@ var markCases = map[string]struct {
 			}),
 	},
 	MarkShared: {
-		cells("most of what is there", on(together(), func(_ *Machine, p *Process) { p.User, p.System = 4, 4 })),
+		cells("most of what is there", on(together(), func(_ *Machine, p *Process) { p.User, p.System = 4, 4 }),
+			"of what a server on the loopback may want", onLoopback(func(m *Machine, p *Process) { p.User, p.System, m.Usage.Idle = 6, 3, 0.05 })),
 		cells("a third, as always", on(together(), func(*Machine, *Process) {}),
 			"there is enough", on(together(), func(m *Machine, p *Process) { p.User, p.System, m.Usage.System, m.Usage.Idle = 4, 4, 0.3, 0.10 }),
 			"the server is elsewhere", on(alone(), func(m *Machine, p *Process) { p.User, m.Usage.Idle = 6, 0.06 })),
@@ -161,6 +180,15 @@ var markCases = map[string]struct {
 	MarkGC: {
 		cells("1 % of the time", on(together(), func(_ *Machine, p *Process) { p.GCPause, p.GCs = 0.1, 300 })),
 		cells("less", on(together(), func(_ *Machine, p *Process) { p.GCPause, p.GCs = 0.09, 300 })),
+	},
+	MarkUnwatched: {
+		cells("a machine was lost", on(alone(), func(m *Machine, _ *Process) { m.Usage.Elapsed = 9 }),
+			"the server was started anew", func(c *Cell) { c.Server = &ServerStatus{Elapsed: 4, Counters: map[string]int64{"questions": 1}} }),
+		cells("read a little late", on(alone(), func(m *Machine, _ *Process) { m.Usage.Elapsed = 9.1 }),
+			"variables alone", func(c *Cell) { c.Server = &ServerStatus{Variables: map[string]string{"a": "b"}} },
+			"a short cell", func(c *Cell) {
+				c.Outcome.Elapsed, c.Server = 2, &ServerStatus{Elapsed: 1.1, Counters: map[string]int64{"questions": 1}}
+			}),
 	},
 	MarkNoisy: {
 		cells("steal", on(alone(), func(m *Machine, _ *Process) { m.Usage.Steal = 0.01 }),
@@ -170,6 +198,7 @@ var markCases = map[string]struct {
 		cells("hardly any steal", on(alone(), func(m *Machine, _ *Process) { m.Usage.Steal = 0.009 }),
 			"a little beside it", on(alone(), func(m *Machine, p *Process) { p.User, p.System = 5.2, 3 }),
 			"interrupts of its own load", on(alone(), func(m *Machine, _ *Process) { m.Usage.User, m.Usage.System, m.Usage.Idle = 0.34, 0.45, 0.21 }),
+			"what a server on the loopback took is not known", onLoopback(func(_ *Machine, p *Process) { p.User, p.System = 1, 1 }),
 			"what the server took is not known", on(together(), func(m *Machine, p *Process) {
 				delete(m.Processes, ProcessServer)
 			}),
@@ -237,6 +266,17 @@ func cells(name string, change func(*Cell), more ...any) map[string]func() []Cel
 		list[more[i].(string)] = func() []Cell { return pairOf(4, change) }
 	}
 	return list
+}
+
+// TestMarksHaveNoExponents: a latency of seconds is written as people write it.
+func TestMarksHaveNoExponents(t *testing.T) {
+	c := cellAt(1)
+	openLoop(&c)
+	c.Outcome.Latency.P99, c.Outcome.Schedule.Overslept.P99 = 2398.1, 1398.6
+	m, doubtful := checkOverslept(&c)
+	if want := "1 % of them by 1399 ms and more, where p99 is 2398 ms"; !doubtful || !strings.HasSuffix(m.Text, want) {
+		t.Errorf("%q, want %q", m.Text, want)
+	}
 }
 
 func repeated(n int) map[string]func() []Cell {

@@ -174,8 +174,14 @@ func TestMarksSayWhatToDo(t *testing.T) {
 			c.Outcome.Unfinished, c.Outcome.Cut, c.Outcome.LongestUnfinished = 1, 1, 30_000
 		},
 		"25 restarts on 1000 events (2.5 %), their time is in the latency: 24 × error 1062 of a write, rows of an earlier run are in the way; 1 × connection lost of a write → " +
-			"prepare the tables anew before the run step": func(c *Cell) {
+			"prepare the tables anew before the run step; the server's log says why connections were lost": func(c *Cell) {
 			c.Outcome.Restarts = []ErrorCount{{Code: 1062, Class: Write, Count: 24}, {Class: Write, Count: 1}}
+		},
+		"20 restarts on 1000 events (2 %), their time is in the latency: 20 × error 1105 of a write: backend is down → find the cause of what on_error has begin anew": func(c *Cell) {
+			c.Outcome.Restarts = []ErrorCount{{Code: 1105, Class: Write, Count: 20, Message: "backend is down"}}
+		},
+		"connections were opened again 6 times: clients had none for 25 % of their time, which rate and latency hold → the server's log says why they were lost, unless on_error had them dropped; the series of the cell shows when": func(c *Cell) {
+			c.Outcome.Reconnects, c.Outcome.ReconnectTime = 6, 0.25*float64(c.Outcome.Clients)*c.Outcome.Elapsed
 		},
 		"interrupted after 10 s: only what was measured until then → run the plan again": func(c *Cell) { c.Status = Partial },
 		"ended by an error: no server → put the cause right and run the plan again":      func(c *Cell) { c.Status, c.Error = Failed, "no server" },

@@ -57,7 +57,7 @@ func leastTime(o engine.Order) time.Duration {
 		measured = 0
 	case o.Events > 0 && r.To == 0:
 		if due := float64(o.Events) / r.From * float64(time.Second); measured == 0 || due < float64(measured) {
-			measured = time.Duration(min(due, math.MaxInt64/2))
+			measured = time.Duration(min(due, math.MaxInt64/2)).Truncate(time.Millisecond) // people read it
 		}
 	}
 	return o.Warmup.D() + measured

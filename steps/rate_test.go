@@ -121,6 +121,9 @@ steps:
 	if got := p.Summary.Least; got != 50*time.Second+time.Minute {
 		t.Errorf("it takes %s at the least: 100,000 events at 2,000/s, and a minute", got)
 	}
+	if got := leastTime(engine.Order{Events: 4, Rate: &engine.Rate{From: 0.7}}); got != 5714*time.Millisecond {
+		t.Errorf("4 events at 0.7/s take %s at the least", got)
+	}
 	if texts[0] != "run oltp_read_only, 1 client, 100000 events, at 2000/s" || texts[1] != "run oltp_read_only, 1 client, 1m, at 100/s to 20000/s (poisson)" {
 		t.Errorf("%q", texts)
 	}

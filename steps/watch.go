@@ -55,6 +55,7 @@ func (c *Call) watchServer(ctx context.Context, conn *connection, t *plan.Target
 		return nil, final{err}
 	}
 	w.watch = monitor.NewWatch(ctx, monitor.Config{Machines: c.watched(ctx, conn, t, machine), Status: db, Log: c.Log})
+	w.watch.Ready(ctx)
 	return w, nil
 }
 

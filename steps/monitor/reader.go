@@ -44,6 +44,7 @@ func (r *machineReader) read(ctx context.Context, b *bell) {
 		r.note("no figures of %s: %w", r.watched.Machine.name, err)
 		return
 	}
+	b.ready()
 	for {
 		s := b.wait(ctx)
 		if r.begun.IsZero() {
@@ -74,6 +75,8 @@ func (r *machineReader) heed(ctx context.Context, s strokes) error {
 	if r.first.at.IsZero() {
 		if s.over {
 			r.note("no figures of %s: the cell was over before it answered", r.watched.Machine.name)
+		} else if late := now.at.Sub(r.begun); late >= time.Second {
+			r.note("the figures of %s begin %.1f s after the measured part did: it was slow to answer", r.watched.Machine.name, late.Seconds())
 		}
 		r.first, r.last = now, now
 		return nil

@@ -272,6 +272,15 @@ func expectError(t *testing.T, err error, words []string) {
 	}
 }
 
+// TestASSHDThatRefusesWithoutAsking: without PAM, sshd offers to ask for a password, and when asked to do so only refuses.
+func TestASSHDThatRefusesWithoutAsking(t *testing.T) {
+	noLeak(t)
+	noAgent(t)
+	s := sshtest.Start(t, "", "KbdInteractiveAuthentication yes")
+	_, err := Dial(t.Context(), SSH{Address: s.Address, KnownHosts: s.KnownHosts, Password: secretPassword})
+	expectError(t, err, []string{"login was refused", "tried: the password", "check user, key and password"})
+}
+
 func TestLogins(t *testing.T) {
 	noLeak(t)
 	s, access := startSSHD(t)

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -35,8 +36,9 @@ type Server struct {
 	serving   sync.WaitGroup
 }
 
-// Start starts one for the time of a test. Its Key is locked by the passphrase, where there is one.
-func Start(t *testing.T, passphrase string) *Server {
+// Start starts one for the time of a test. Its Key is locked by the passphrase, where there is one. Options are lines of sshd_config that
+// go before its own: of two, sshd heeds the first.
+func Start(t *testing.T, passphrase string, options ...string) *Server {
 	t.Helper()
 	path := program(t)
 	if os.Getuid() == 0 {
@@ -50,7 +52,7 @@ func Start(t *testing.T, passphrase string) *Server {
 	s.Key = filepath.Join(s.folder, "id")
 	s.Authorize(t, NewKey(t, s.Key, passphrase))
 	config := filepath.Join(s.folder, "sshd_config")
-	writeFile(t, config, fmt.Sprintf(`HostKey %s/host_key
+	writeFile(t, config, strings.Join(append(options, ""), "\n")+fmt.Sprintf(`HostKey %s/host_key
 AuthorizedKeysFile %[1]s/authorized_keys
 StrictModes no
 UsePAM no
