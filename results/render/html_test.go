@@ -212,6 +212,15 @@ func TestHTMLSize(t *testing.T) {
 	}
 }
 
+// TestUpperFirst: a text may begin with any letter.
+func TestUpperFirst(t *testing.T) {
+	for in, want := range map[string]string{"": "", "tps": "Tps", "été": "Été", "Δ tps": "Δ tps", "二": "二"} {
+		if got := upperFirst(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+}
+
 // TestThinning: of a long series the page has few points, and no peak is lost.
 func TestThinning(t *testing.T) {
 	for _, n := range []int{1, 2, 59, 60, 61, 1201, 86_400} {
