@@ -175,6 +175,69 @@ func TestFailOn(t *testing.T) {
 	}
 }
 
+// TestJudgedMetricsAreCorrectedFor: a metric whose significance an expression asks for is one of those that a correction counts, though
+// it is no column, and the footnote says so. One is not judged by its own p while the columns are corrected.
+func TestJudgedMetricsAreCorrectedFor(t *testing.T) {
+	const source = "significant.p999 && change.p999 > 0.01 || p.max < 0.05 && change.mean > 0"
+	if got := JudgedMetrics([]string{source, "significant.p999", "no such("}); !slices.Equal(got, []string{"p999", "max"}) {
+		t.Errorf("%q are judged", got)
+	}
+	cells := scenarioCells(6, 1, 1, 1, 1)
+	for i := range cells { // 4 % of difference beside 2 % of noise
+		c, n := &cells[i], cells[i].Repeat
+		noise := []float64{0, 0.02, -0.02, 0.01, -0.01, 0}[(i+n)%6]
+		c.Outcome.Latency.P999 = 320 * (1 + noise)
+		if v, _ := c.Label("config"); v == "b" {
+			c.Outcome.Latency.P999 *= 1.04
+		}
+	}
+	of := func(by Correction, judged ...string) (*Report, Change) {
+		r := ReportOf(Recorded{Run: &Run{}, Cells: cells}, Options{Correct: by, Judged: judged})
+		return r, r.Rows()[1].Changes["p999"]
+	}
+	if r, c := of(Uncorrected); slices.Contains(r.Changes, "p999") || !c.Significant || c.Adjusted != 0 {
+		t.Fatalf("the test wants a difference of a metric that is no column, and significant by itself: %+v", c)
+	}
+	r, corrected := of(Holm, "p999")
+	if corrected.Adjusted <= corrected.P || corrected.Significant != (corrected.Adjusted < alpha) {
+		t.Errorf("judged, and not corrected: %+v", corrected)
+	}
+	i := slices.IndexFunc(r.Notes, func(n Note) bool { return n.Code == MarkChance })
+	if i < 0 || !strings.Contains(r.Notes[i].Lines[0], " tested, 3 of them in what is judged and no column, chance alone") {
+		t.Errorf("%+v", r.Notes)
+	}
+	asserted := ReportOf(Recorded{Run: &Run{Report: Settings{Assert: []string{"!significant.p999"}}}, Cells: cells}, Options{Correct: Holm})
+	if c := asserted.Rows()[1].Changes["p999"]; c.Adjusted != corrected.Adjusted {
+		t.Errorf("asserted by the plan, and not corrected: %+v", c)
+	}
+	runs := []Recorded{{Name: "a", Run: &Run{}, Cells: cells}, {Name: "b", Run: &Run{}, Cells: scenarioCells(6, 1.1, 1, 1, 1)}}
+	two, err := CompareOf(runs, Options{Correct: Holm, Judged: []string{"p999"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := two.Rows[0].Sides[1].Changes["p999"]; c.Adjusted == 0 {
+		t.Errorf("judged between runs, and not corrected: %+v", c)
+	}
+}
+
+// TestRehearsed: a rehearsal on any side is told, since nothing is to be judged by it.
+func TestRehearsed(t *testing.T) {
+	run := func(rehearsal bool) Recorded {
+		return Recorded{Run: &Run{Rehearsal: rehearsal}, Cells: scenarioCells(1, 1)}
+	}
+	for _, first := range []bool{false, true} {
+		if got := ReportOf(run(first), Options{}).Rehearsed(); got != first {
+			t.Errorf("a report of a rehearsal (%v): %v", first, got)
+		}
+		for _, second := range []bool{false, true} {
+			c, err := Compare([]Recorded{run(first), run(second)})
+			if err != nil || c.Rehearsed() != (first || second) {
+				t.Errorf("%v, %v: %v, %v", first, second, c.Rehearsed(), err)
+			}
+		}
+	}
+}
+
 func failureTexts(failures []AssertFailure) string {
 	var list []string
 	for _, f := range failures {

@@ -43,6 +43,7 @@ type Comparison struct {
 	StepsDiffer bool `json:"-"`
 
 	wanted []string // the columns that the plan names
+	judged []string // see Options.Judged
 }
 
 // CompareTable is the rows of one kind of load, with their columns.
@@ -87,7 +88,7 @@ func CompareOf(runs []Recorded, o Options) (*Comparison, error) {
 		return nil, errors.New("a comparison takes at least two runs")
 	}
 	wanted := o.over(runs[0].Run.Report)
-	c := &Comparison{Version: 1, Kind: "comparison", Correct: o.Correct, Missing: make([][]string, len(runs)), wanted: wanted.Metrics}
+	c := &Comparison{Version: 1, Kind: "comparison", Correct: o.Correct, Missing: make([][]string, len(runs)), wanted: wanted.Metrics, judged: o.Judged}
 	var all []*Row
 	at := map[string]int{}
 	for i, run := range runs {
@@ -123,7 +124,8 @@ func CompareOf(runs []Recorded, o Options) (*Comparison, error) {
 			}
 		}
 	}
-	c.Differences = append(runDifferences(runs), cellDifferences(c.Rows)...)
+	c.Warnings = append(c.Warnings, emptyColumns(all, c.wanted)...)
+	c.Differences = slices.Concat(runDifferences(runs), cellDifferences(c.Rows), variableDifferences(runs, c.Rows))
 	c.PlanDiffs = planDiffs(runs)
 	c.judge()
 	c.annotate(all)
@@ -154,7 +156,7 @@ func (c *Comparison) judge() {
 		for _, row := range t.Rows {
 			sides = append(sides, row.present()...)
 		}
-		correct(sides, t.Changes, c.Correct)
+		correct(sides, slices.Concat(t.Changes, judgedBeside(t.Changes, c.judged)), c.Correct)
 		means := []GeoMean{}
 		for n := 1; n < len(c.Runs); n++ {
 			var rows []*Row
@@ -287,13 +289,26 @@ func (c *Comparison) annotate(all []*Row) {
 			for _, side := range row.present() {
 				for _, name := range t.Changes {
 					if change, ok := side.Changes[name]; ok {
-						trust.add(change, row.Sides[0].Repeats, side.Repeats)
+						trust.add(name, change, row.Sides[0].Repeats, side.Repeats)
 					}
 				}
+				trust.addJudged(side, judgedBeside(t.Changes, c.judged))
 			}
 		}
 	}
 	trust.note(notes, "change.tps")
+	for _, t := range c.Tables() {
+		first := map[*Row]*Row{}
+		var rows []*Row
+		for _, row := range t.Rows {
+			for _, side := range row.present() {
+				if rows = append(rows, side); side != row.Sides[0] {
+					first[side] = row.Sides[0]
+				}
+			}
+		}
+		noteZero(notes, rows, t.Changes, func(r *Row) *Row { return first[r] })
+	}
 	for _, row := range c.Rows {
 		for n, side := range row.Sides {
 			if side == nil {
@@ -462,36 +477,58 @@ func serverDifferences(runs []Recorded, n int) []Dissimilar {
 			add("variable "+name, func(s Server) string { return s.Variables[name] })
 		}
 	}
+	parts := map[string]bool{}
+	for _, s := range servers {
+		for name := range s.Topology {
+			_, variable := names[name]
+			parts[name] = !variable && name != "product" // which the version tells
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		if parts[name] {
+			add("topology "+name, func(s Server) string { return s.Topology[name] })
+		}
+	}
 	return list
 }
 
-// cellDifferences lists in which attributes cells of the same identity differ, one entry for all cells alike in it. Of a cell that
-// some of the runs do not have, the others are held against each other: a run without it has no value.
+// cellDifferences lists in which attributes cells of the same identity differ.
 func cellDifferences(rows []CompareRow) []Dissimilar {
+	return differencesOf(rows, func(row CompareRow) []map[string]string {
+		attributes := make([]map[string]string, len(row.Sides)) // nil: there is no such cell
+		for i, side := range row.Sides {
+			if side != nil {
+				attributes[i] = cellAttributes(side.cells[0])
+			}
+		}
+		return attributes
+	})
+}
+
+// differencesOf lists in which of their facts cells of the same identity differ, one entry for all cells alike in it. Of a cell that
+// some of the runs do not have, the others are held against each other: a run without it has no value. Facts gives those of each
+// side, nil for one that is not there.
+func differencesOf(rows []CompareRow, facts func(CompareRow) []map[string]string) []Dissimilar {
 	var list []Dissimilar
 	at := map[string]int{}
 	for _, row := range rows {
-		attributes := make([]map[string]string, len(row.Sides)) // nil: there is no such cell
+		sides := facts(row)
 		names := map[string]bool{}
-		for i, side := range row.Sides {
-			if side == nil {
-				continue
-			}
-			attributes[i] = cellAttributes(side.cells[0])
-			for name := range attributes[i] {
+		for _, side := range sides {
+			for name := range side {
 				names[name] = true
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			values := make([]string, len(attributes))
+			values := make([]string, len(sides))
 			var there []string
 			id := name
-			for i, a := range attributes {
-				if a != nil {
-					there = append(there, a[name])
+			for i, side := range sides {
+				if side != nil {
+					there = append(there, side[name])
 				}
-				values[i] = a[name]
-				id += fmt.Sprintf("\x00%v %s", a != nil, a[name])
+				values[i] = side[name]
+				id += fmt.Sprintf("\x00%v %s", side != nil, side[name])
 			}
 			if allEqual(there) {
 				continue
@@ -506,6 +543,83 @@ func cellDifferences(rows []CompareRow) []Dissimilar {
 		}
 	}
 	return list
+}
+
+// variableDifferences lists the global variables that something changed on a server while a run went on, and that so were not the same
+// for cells of the same identity. In what the servers differed from the begin of the runs, runDifferences lists; what the plan set
+// is among the attributes of the cells.
+func variableDifferences(runs []Recorded, rows []CompareRow) []Dissimilar {
+	return differencesOf(rows, func(row CompareRow) []map[string]string {
+		changed := map[string]bool{}
+		for _, side := range row.present() {
+			for name := range changedVariables(side.cells[0]) {
+				changed[name] = true
+			}
+		}
+		for _, side := range row.present() {
+			maps.DeleteFunc(changed, func(name string, _ bool) bool { return setByPlan(side.cells[0], name) })
+		}
+		values := make([]map[string]string, len(row.Sides))
+		for i, side := range row.Sides {
+			if side == nil {
+				continue
+			}
+			values[i] = map[string]string{}
+			for name := range changed {
+				value, known := variableOf(runs[i].Run, side.cells[0], name)
+				if !known {
+					return nil
+				}
+				values[i]["variable "+name] = value
+			}
+		}
+		return values
+	})
+}
+
+// changedVariables are the settings of its server that were not what they had been when the run began.
+func changedVariables(c *Cell) map[string]string {
+	if c.Server == nil {
+		return nil
+	}
+	changed := maps.Clone(c.Server.Variables)
+	maps.DeleteFunc(changed, func(name, _ string) bool { return Volatile(name) })
+	return changed
+}
+
+// variableOf is what a global variable was when the cell began; false where that is not known.
+func variableOf(run *Run, c *Cell, name string) (string, bool) {
+	if c.Server == nil {
+		return "", false
+	}
+	if value, changed := c.Server.Variables[name]; changed {
+		return value, true
+	}
+	i := slices.IndexFunc(run.Targets, func(s Server) bool { return s.Address == c.Target.Address })
+	if i < 0 || len(run.Targets[i].Variables) == 0 {
+		return "", false
+	}
+	return run.Targets[i].Variables[name], true
+}
+
+// The attributes of a cell that say what its plan did to the server.
+const (
+	attributeVariable = "variable " // set by a step
+	attributeOption   = "option "   // that a private server was started with
+)
+
+// setByPlan tells whether the plan set a global variable for a cell.
+func setByPlan(c *Cell, name string) bool {
+	for attribute := range c.Attributes {
+		set, ok := strings.CutPrefix(attribute, attributeVariable)
+		if !ok {
+			set, ok = strings.CutPrefix(attribute, attributeOption)
+		}
+		if ok && strings.ReplaceAll(strings.ToLower(set), "-", "_") == name {
+			return true
+		}
+	}
+	return false
 }
 
 // cellAttributes is what a cell was run with, as text, besides its identity.
@@ -525,6 +639,7 @@ func cellAttributes(c *Cell) map[string]string {
 		"tables rows":     strconv.FormatInt(int64(c.Tables.Rows), 10),
 		"tables engine":   c.Tables.Engine,
 		"tables options":  c.Tables.Options,
+		"order":           "declared", // the record names the others only
 	}
 	if c.Files != nil {
 		a["files count"] = strconv.Itoa(c.Files.Count)

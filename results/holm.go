@@ -34,7 +34,24 @@ type tested struct {
 	metric string
 }
 
-// correct gives each of the differences that a table shows its adjusted p: of m tested ones in the order of their p, the i-th
+// judging is what decides about differences besides their own test.
+type judging struct {
+	correction Correction
+	metrics    []string // that an expression judges, shown or not
+}
+
+// judgedBeside gives the metrics that are judged and not among those shown, each once.
+func judgedBeside(shown, judged []string) []string {
+	var list []string
+	for _, name := range judged {
+		if !slices.Contains(shown, name) && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// correct gives each of the differences that a table shows, or that are judged all the same, its adjusted p: of m tested ones in the order of their p, the i-th
 // has the largest of (m-j+1)·p_j for j up to i, at most 1. With Holm these decide what is significant. Those that are not are given the
 // repeats that would tell 10 %: with Holm at the level of the smallest p, which is enough wherever a p comes among the others.
 func correct(rows []*Row, metrics []string, by Correction) {

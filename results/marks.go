@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -10,34 +11,35 @@ import (
 
 // The codes of the marks.
 const (
-	MarkErrors     = "errors"       // errors were counted
-	MarkNoRows     = "no_rows"      // the reads met nothing
-	MarkLowRows    = "low_rows"     // most reads met nothing
-	MarkLittle     = "littles_law"  // clients, rate and latency do not fit together
-	MarkUnfinished = "unfinished"   // events that no latency holds took far longer than those that were counted
-	MarkRestarts   = "restarts"     // many events had to begin anew
-	MarkReconnects = "reconnects"   // connections were lost, and clients were without for long
-	MarkStranded   = "stranded"     // something was left open on the server
-	MarkTrend      = "trend"        // the rate rose or sank all through the cell
-	MarkRate       = "rate_missed"  // an open loop did not keep its rate, or only by a queue
-	MarkOverloaded = "overloaded"   // the queue of an open loop grew all through the cell
-	MarkSchedule   = "schedule"     // the generator itself began events late
-	MarkGenerator  = "generator"    // the generator was short of CPU
-	MarkShared     = "shared_cpu"   // the generator took the server's CPUs
-	MarkGC         = "gc_pauses"    // the generator's garbage collector stopped it
-	MarkUnwatched  = "unwatched"    // figures of a machine or a server are of a part of the cell only
-	MarkNoisy      = "noisy_host"   // the machines did something else besides
-	MarkPartial    = "partial"      // interrupted
-	MarkFailed     = "failed"       // ended by an error
-	MarkStopRule   = "stop_rule"    // ended by another rule than what it is compared with
-	MarkDuration   = "duration"     // measured for another time than what it is compared with
-	MarkTables     = "tables"       // on tables of another size than what it is compared with
-	MarkUnlike     = "unlike"       // differs in something else from what it is compared with
-	MarkNoRepeats  = "no_repeats"   // nothing to tell noise by
-	MarkFewRepeats = "few_repeats"  // too few to tell a difference from noise, or for an interval
-	MarkCut        = "cut_short"    // compared with a cell that was not carried out to its end, or itself one
-	MarkChance     = "chance_alone" // how many differences are expected where there are none
-	MarkOrder      = "order"        // the repeats of a scenario were executed one after the other
+	MarkErrors     = "errors"        // errors were counted
+	MarkNoRows     = "no_rows"       // the reads met nothing
+	MarkLowRows    = "low_rows"      // most reads met nothing
+	MarkLittle     = "littles_law"   // clients, rate and latency do not fit together
+	MarkUnfinished = "unfinished"    // events that no latency holds took far longer than those that were counted
+	MarkRestarts   = "restarts"      // many events had to begin anew
+	MarkReconnects = "reconnects"    // connections were lost, and clients were without for long
+	MarkStranded   = "stranded"      // something was left open on the server
+	MarkTrend      = "trend"         // the rate rose or sank all through the cell
+	MarkRate       = "rate_missed"   // an open loop did not keep its rate, or only by a queue
+	MarkOverloaded = "overloaded"    // the queue of an open loop grew all through the cell
+	MarkSchedule   = "schedule"      // the generator itself began events late
+	MarkGenerator  = "generator"     // the generator was short of CPU
+	MarkShared     = "shared_cpu"    // the generator took the server's CPUs
+	MarkGC         = "gc_pauses"     // the generator's garbage collector stopped it
+	MarkUnwatched  = "unwatched"     // figures of a machine or a server are of a part of the cell only
+	MarkNoisy      = "noisy_host"    // the machines did something else besides
+	MarkPartial    = "partial"       // interrupted
+	MarkFailed     = "failed"        // ended by an error
+	MarkStopRule   = "stop_rule"     // ended by another rule than what it is compared with
+	MarkDuration   = "duration"      // measured for another time than what it is compared with
+	MarkTables     = "tables"        // on tables of another size than what it is compared with
+	MarkUnlike     = "unlike"        // differs in something else from what it is compared with
+	MarkNoRepeats  = "no_repeats"    // nothing to tell noise by
+	MarkFewRepeats = "few_repeats"   // too few to tell a difference from noise, or for an interval
+	MarkCut        = "cut_short"     // compared with a cell that was not carried out to its end, or itself one
+	MarkZero       = "zero_baseline" // a baseline of 0, of which nothing is a percentage
+	MarkChance     = "chance_alone"  // how many differences are expected where there are none
+	MarkOrder      = "order"         // the repeats of a scenario were executed one after the other
 )
 
 // Tolerances of the checks.
@@ -268,12 +270,12 @@ func sameEvents(c, base *Cell) bool {
 }
 
 // checkPair gives what makes a row's repeats unlike those of the row that it is compared with, besides its labels; other names
-// that one. Each repeat is held against the one that was run with it; tables that grow are held by their medians, since in
-// interleaved rounds they grow for both.
+// that one. Each repeat is held against the one of its round; tables that grow are held by their medians, since in interleaved rounds
+// they grow for both.
 func checkPair(cells, base []*Cell, other string) []Mark {
 	var marks []Mark
-	for i := range max(len(cells), len(base)) {
-		marks = mergeMarks(marks, checkAgainst(cells[min(i, len(cells)-1)], base[min(i, len(base)-1)], other))
+	for _, p := range byRound(base, cells) {
+		marks = mergeMarks(marks, checkAgainst(p.cell, p.base, other))
 	}
 	if a, b := medianRows(cells), medianRows(base); unlikeRows(a, b) {
 		marks = mergeMarks(marks, []Mark{{MarkTables, "change.tps", fmt.Sprintf("began with %.0f rows, %s with %.0f", a, other, b), samePrepare}})
@@ -281,8 +283,26 @@ func checkPair(cells, base []*Cell, other string) []Mark {
 	return marks
 }
 
-// checkRepeats doubts repeats that were not run on the same data: they are no samples of one thing.
+// byRound pairs the repeats of two rows that are of the same round, so that one that failed leaves the others with those that were run
+// with them. Where no round is common to both, the first of either is a pair.
+func byRound(base, cells []*Cell) []cellPair {
+	var pairs []cellPair
+	for _, c := range cells {
+		if i := slices.IndexFunc(base, func(b *Cell) bool { return b.Round == c.Round }); i >= 0 {
+			pairs = append(pairs, cellPair{base[i], c})
+		}
+	}
+	if pairs == nil {
+		return []cellPair{{base[0], cells[0]}}
+	}
+	return pairs
+}
+
+// checkRepeats doubts repeats that were not run on the same data: they are no samples of one thing. Of one with 0 rows that is not known.
 func checkRepeats(cells []*Cell) []Mark {
+	if cells = slices.DeleteFunc(slices.Clone(cells), func(c *Cell) bool { return c.RowsAtStart == 0 }); len(cells) == 0 {
+		return nil
+	}
 	first := slices.MinFunc(cells, func(a, b *Cell) int { return cmp.Compare(a.RowsAtStart, b.RowsAtStart) })
 	last := slices.MaxFunc(cells, func(a, b *Cell) int { return cmp.Compare(a.RowsAtStart, b.RowsAtStart) })
 	if !unlikeRows(float64(first.RowsAtStart), float64(last.RowsAtStart)) {
@@ -334,6 +354,55 @@ func checkAgainst(c, base *Cell, other string) []Mark {
 			"give them different labels if they are not meant to be compared"})
 	}
 	return marks
+}
+
+// checkVariables gives the global variables in which the server was not the same for cells of one run that are compared: something but
+// the plan changed them between the two, as far as the record tells. Servers that were started with other options differ in what
+// follows from these.
+func checkVariables(cells, base []*Cell, other string) []Mark {
+	seen := map[string]bool{}
+	var texts []string
+	for _, p := range byRound(base, cells) {
+		b, c := p.base, p.cell
+		if c.Server == nil || b.Server == nil || c.Target.Address != b.Target.Address || !sameOptions(c, b) {
+			continue
+		}
+		here, there := changedVariables(c), changedVariables(b)
+		names := slices.AppendSeq(slices.Collect(maps.Keys(here)), maps.Keys(there))
+		slices.Sort(names)
+		for _, name := range names {
+			v, w := valueOrFirst(here, name), valueOrFirst(there, name)
+			if v != w && !seen[name] && !setByPlan(c, name) && !setByPlan(b, name) {
+				seen[name] = true
+				texts = append(texts, fmt.Sprintf("%s was %s, for %s %s", name, v, other, w))
+			}
+		}
+	}
+	if texts == nil {
+		return nil
+	}
+	if more := len(texts) - noteLines; more > 1 {
+		texts = append(texts[:noteLines], fmt.Sprintf("and %d more", more))
+	}
+	return []Mark{{MarkUnlike, "change.tps", "the server's variable " + strings.Join(texts, "; "),
+		"what else has access to the server may have changed it; where it was a step of the plan, `set` has it in the record"}}
+}
+
+func valueOrFirst(changed map[string]string, name string) string {
+	if v, ok := changed[name]; ok {
+		return cmp.Or(v, `""`)
+	}
+	return "as the run began"
+}
+
+// sameOptions tells whether the servers of two cells were started with the same options, as far as the plan gave them.
+func sameOptions(a, b *Cell) bool {
+	options := func(c *Cell) map[string]string {
+		list := maps.Clone(c.Attributes)
+		maps.DeleteFunc(list, func(name, _ string) bool { return !strings.HasPrefix(name, attributeOption) })
+		return list
+	}
+	return maps.Equal(options(a), options(b))
 }
 
 // ranToEnd tells whether a cell was ended by one of its own rules.

@@ -24,6 +24,7 @@ func pairOf(repeats int, change func(*Cell)) []Cell {
 			c := cellAt(len(cells)+1, Label{"config", config})
 			c.Repeat, c.Round = repeat+1, repeat+1
 			c.RowsAtStart = 2000
+			c.Server = &ServerStatus{}
 			c.Outcome.Events += int64(repeat) // a measured figure is never the same
 			if config == "changed" && change != nil {
 				change(&c)
@@ -235,8 +236,27 @@ var markCases = map[string]struct {
 			"a few more with each repeat", func(c *Cell) { c.RowsAtStart = 1900 + 50*int64(c.Repeat) }),
 	},
 	MarkUnlike: {
-		cells("another workload", func(c *Cell) { c.Workload = "oltp_write_only" }),
-		cells("the same", func(*Cell) {}),
+		cells("another workload", func(c *Cell) { c.Workload = "oltp_write_only" },
+			"a variable of the server was changed", func(c *Cell) { c.Server = &ServerStatus{Variables: map[string]string{"sync_binlog": "1000"}} },
+			"for one repeat", func(c *Cell) {
+				if c.Repeat == 3 {
+					c.Server = &ServerStatus{Variables: map[string]string{"sync_binlog": "1000"}}
+				}
+			}),
+		cells("the same", func(*Cell) {}, "nobody looked", func(c *Cell) { c.Server = nil },
+			"the plan changed it", func(c *Cell) {
+				c.Server = &ServerStatus{Variables: map[string]string{"sync_binlog": "1000"}}
+				c.Attributes = map[string]string{"variable sync_binlog": "1000"}
+			},
+			"a server with an option that it follows from", func(c *Cell) {
+				c.Server = &ServerStatus{Variables: map[string]string{"table_open_cache": "400"}}
+				c.Attributes = map[string]string{"option max-connections": "9"}
+			},
+			"a state", func(c *Cell) { c.Server = &ServerStatus{Variables: map[string]string{"gtid_binlog_pos": "0-1-9"}} }),
+	},
+	MarkZero: {
+		withBaseline("nothing was done", func(c *Cell) { c.Outcome.Events = 0 }),
+		cells("nothing was done", func(c *Cell) { c.Outcome.Events = 0 }),
 	},
 	MarkNoRepeats:  {repeated(1), repeated(2)},
 	MarkFewRepeats: {repeated(3), repeated(6)},
@@ -266,6 +286,42 @@ func cells(name string, change func(*Cell), more ...any) map[string]func() []Cel
 		list[more[i].(string)] = func() []Cell { return pairOf(4, change) }
 	}
 	return list
+}
+
+// withBaseline is cells with the first row changed, and not the second.
+func withBaseline(name string, change func(*Cell)) map[string]func() []Cell {
+	return map[string]func() []Cell{name: func() []Cell {
+		cells := pairOf(4, nil)
+		for i := 0; i < len(cells); i += 2 {
+			change(&cells[i])
+		}
+		return cells
+	}}
+}
+
+// TestRepeatsAreHeldAgainstTheirRounds: where the first repeat of a row failed, the others are held against those of their own rounds, and one
+// whose rows nobody knows does not hide that the others had different ones.
+func TestRepeatsAreHeldAgainstTheirRounds(t *testing.T) {
+	cells := pairOf(4, func(c *Cell) {
+		if c.Repeat == 1 {
+			c.Status = Failed
+		}
+	})
+	for i := range cells { // of each round the time is another
+		cells[i].Outcome.Elapsed *= float64(cells[i].Round)
+		cells[i].Outcome.Events *= int64(cells[i].Round)
+	}
+	if n, ok := noted(cells)[MarkDuration]; ok {
+		t.Errorf("held against other rounds: %q", n.Lines)
+	}
+	grown := pairOf(4, func(c *Cell) {
+		if c.RowsAtStart = 2000 * int64(c.Repeat); c.Repeat == 2 {
+			c.RowsAtStart = 0
+		}
+	})
+	if n, ok := noted(grown)[MarkTables]; !ok || n.Lines[0] != "repeat 1 began with 2000 rows, repeat 4 with 8000" {
+		t.Errorf("one repeat of which the rows are not known: %q", n.Lines)
+	}
 }
 
 // TestMarksHaveNoExponents: a latency of seconds is written as people write it.

@@ -38,7 +38,7 @@ type Report struct {
 	Run     Head   `json:"run"`
 	Table
 	More     []Table  `json:"more,omitempty"`     // where the run has loads of several kinds: the tables of the other kinds
-	Warnings []string `json:"warnings,omitempty"` // about the record itself
+	Warnings []string `json:"warnings,omitempty"` // about the record itself, and of columns that no cell has
 }
 
 // Table is the rows of one kind of load: what statements on a server come to is not set beside what a processor does.
@@ -56,6 +56,9 @@ type Table struct {
 	Notes    []Note            `json:"notes,omitempty"`
 
 	StepsDiffer bool `json:"-"` // rows need their step's name to be told apart, or can be told by it
+
+	judged []string // metrics whose differences it does not show, but an expression judges
+	own    bool     // the columns are the plan's
 }
 
 // Section is the rows of one value of the pivot; without a pivot there is one section, with an empty value.
@@ -117,6 +120,9 @@ type Options struct {
 	Metrics  []string          // the columns; empty: the plan's
 	Baseline map[string]string // the label values that others are compared with; empty: the plan's. A comparison has none
 	Pivot    string            // the label by which the table is divided; empty: the plan's
+	// Judged are the metrics whose significance decides something, shown or not: see JudgedMetrics. They are tested along with those that
+	// the table shows, and a correction counts them. Those of report.assert are added in a report.
+	Judged []string
 }
 
 // over lays the options over what a plan says.
@@ -181,14 +187,17 @@ func NewReport(name string, run *Run, cells []Cell, warnings []string) *Report {
 // repeats its series is read from the run's folder.
 func ReportOf(recorded Recorded, o Options) *Report {
 	run := recorded.Run
-	r := &Report{Version: 1, Kind: "report", Run: newHead(recorded.Name, run, recorded.Cells), Warnings: recorded.Warnings}
+	r := &Report{Version: 1, Kind: "report", Run: newHead(recorded.Name, run, recorded.Cells)}
 	all := groupRows(recorded.Cells)
 	declaredOrder(run, all)
 	intervalsFromSeries(recorded.Folder, all)
 	kinds := byLoad(all)
+	wanted := o.over(run.Report)
+	judged := slices.Concat(o.Judged, JudgedMetrics(run.Report.Assert))
+	r.Warnings = slices.Concat(recorded.Warnings, emptyColumns(all, wanted.Metrics))
 	var notes []Note
 	for i, rows := range kinds {
-		t := newTable(rows, o.over(run.Report), o.Correct, len(kinds) > 1, notes)
+		t := newTable(rows, wanted, judging{o.Correct, judged}, len(kinds) > 1, notes)
 		notes = append(notes, t.Notes...)
 		if i == 0 {
 			r.Table = t
@@ -217,8 +226,8 @@ func byLoad(rows []*Row) [][]*Row {
 
 // newTable makes the table of rows of one kind; with others beside it, it has those of the plan's columns that its rows have.
 // Its footnotes count on from those that are before it, and one that is there already has the same number.
-func newTable(rows []*Row, wanted Settings, by Correction, others bool, before []Note) Table {
-	t := Table{Correct: by}
+func newTable(rows []*Row, wanted Settings, by judging, others bool, before []Note) Table {
+	t := Table{Correct: by.correction}
 	if len(rows) > 0 {
 		t.Load = rows[0].Load
 	}
@@ -235,11 +244,25 @@ func newTable(rows []*Row, wanted Settings, by Correction, others bool, before [
 		columns = applying(rows, columns)
 	}
 	t.Metrics = chooseMetrics(rows, columns)
-	t.Changes = chooseChanges(rows, t.Metrics, len(columns) > 0)
-	correct(rows, t.Changes, by)
+	t.own = len(columns) > 0
+	t.Changes = chooseChanges(rows, t.Metrics, t.own)
+	t.judged = judgedBeside(t.Changes, by.metrics)
+	correct(rows, slices.Concat(t.Changes, t.judged), by.correction)
 	t.Means = geoMeans(rows, t.Baseline, t.Changes)
 	t.annotate(before)
 	return t
+}
+
+// emptyColumns warns of metrics that are wanted as columns and that no row has: they are left out.
+func emptyColumns(rows []*Row, wanted []string) []string {
+	var warnings []string
+	has := applying(rows, wanted)
+	for _, name := range wanted {
+		if _, known := MetricByName(name); known && len(rows) > 0 && !slices.Contains(has, name) {
+			warnings = append(warnings, fmt.Sprintf("the column %s is left out: no cell has it%s", name, takes(name)))
+		}
+	}
+	return warnings
 }
 
 // applying gives those of the metrics that some row has.
@@ -518,6 +541,17 @@ func sameEverywhere(rows []*Row, a, b string) bool {
 // the rates of writes and reads.
 func chooseChanges(rows []*Row, names []string, own bool) []string {
 	var list []string
+	for _, name := range worthChange(rows, names, own) {
+		if slices.ContainsFunc(rows, func(r *Row) bool { _, ok := r.Changes[name]; return ok }) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// worthChange is chooseChanges, also of metrics that turn out to have no differences.
+func worthChange(rows []*Row, names []string, own bool) []string {
+	var list []string
 	mixed := mixesRoles(rows)
 	for _, name := range names {
 		m, _ := MetricByName(name)
@@ -528,11 +562,28 @@ func chooseChanges(rows []*Row, names []string, own bool) []string {
 		default:
 			continue
 		}
-		if slices.ContainsFunc(rows, func(r *Row) bool { _, ok := r.Changes[name]; return ok }) {
-			list = append(list, name)
-		}
+		list = append(list, name)
 	}
 	return list
+}
+
+// noteZero says why rows have no difference in some of the metrics. Baseline gives that of a row, nil where it has none.
+func noteZero(notes *noteBook, rows []*Row, names []string, baseline func(*Row) *Row) {
+	zero := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return !slices.ContainsFunc(rows, func(r *Row) bool {
+			base := baseline(r)
+			if base == nil {
+				return false
+			}
+			old, ok1 := base.Values[name]
+			value, ok2 := r.Values[name]
+			return ok1 && ok2 && old.Center == 0 && value.Center != 0
+		})
+	})
+	if len(zero) > 0 {
+		notes.addColumn(zero[0], Mark{Code: MarkZero, Text: "no Δ of " + strings.Join(zero, ", ") + " where the baseline is 0: nothing is a percentage of that",
+			Remedy: "hold the values themselves against each other"})
+	}
 }
 
 // annotate collects the doubts about the rows and turns them into numbered footnotes.
@@ -561,7 +612,7 @@ func (t *Table) annotate(before []Note) {
 			if base == nil {
 				continue
 			}
-			for _, m := range checkPair(row.cells, base.cells, other) {
+			for _, m := range slices.Concat(checkPair(row.cells, base.cells, other), checkVariables(row.cells, base.cells, other)) {
 				notes.add(row, m)
 			}
 		}
@@ -572,20 +623,23 @@ func (t *Table) annotate(before []Note) {
 // noteTable notes what is true of all differences alike.
 func (t *Table) noteTable(notes *noteBook, rows []*Row) {
 	trust := trust{by: t.Correct}
+	byKey := map[string]*Row{}
 	repeats := map[string]int{}
 	for _, row := range rows {
-		repeats[row.Key] = row.Repeats
+		byKey[row.Key], repeats[row.Key] = row, row.Repeats
 	}
 	for _, row := range rows {
 		for _, name := range t.Changes {
 			if change, ok := row.Changes[name]; ok {
-				trust.add(change, repeats[row.Baseline], row.Repeats)
+				trust.add(name, change, repeats[row.Baseline], row.Repeats)
 			}
 		}
+		trust.addJudged(row, t.judged)
 	}
-	if len(t.Changes) > 0 {
-		trust.note(notes, "change."+t.Changes[0])
+	if shown := slices.Concat(t.Changes, t.judged); len(shown) > 0 {
+		trust.note(notes, "change."+shown[0])
 	}
+	noteZero(notes, rows, worthChange(rows, t.Metrics, t.own), func(r *Row) *Row { return byKey[r.Baseline] })
 }
 
 // noteBook gathers marks by kind and numbers them in the order in which a reader meets them.

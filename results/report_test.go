@@ -575,6 +575,68 @@ func TestCompareRuns(t *testing.T) {
 	}
 }
 
+// TestEmptyColumns: a column that is asked for and that no cell can have does not go away without a word.
+func TestEmptyColumns(t *testing.T) {
+	run := Recorded{Name: "x", Run: &Run{Report: Settings{Metrics: []string{"tps", "cpu_user", "due", "reads"}}}, Cells: []Cell{cellAt(1)}, Warnings: []string{"torn"}}
+	want := []string{
+		"the column cpu_user is left out: no cell has it, which takes a monitor in the target",
+		"the column due is left out: no cell has it, which takes a rate in the run step",
+	}
+	if diff := cmp.Diff(append([]string{"torn"}, want...), ReportOf(run, Options{}).Warnings); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	run.Warnings = nil
+	if c, err := Compare([]Recorded{run, run}); err != nil || cmp.Diff(want, c.Warnings) != "" {
+		t.Errorf("%q, %v", c.Warnings, err)
+	}
+	if r := ReportOf(run, Options{Metrics: []string{"tps"}}); r.Warnings != nil {
+		t.Errorf("%q", r.Warnings)
+	}
+	run.Cells = nil
+	if r := ReportOf(run, Options{}); r.Warnings != nil {
+		t.Errorf("without cells: %q", r.Warnings)
+	}
+}
+
+// TestServersDiffer: what changed on a server while a run went on, or in what it is part of, is among the differences of the cells
+// and the runs; what the plan set is told once, what nobody looked at is not guessed, and states are no settings.
+func TestServersDiffer(t *testing.T) {
+	run := func(record, changed, attributes, topology map[string]string) Recorded {
+		c := cellAt(1, Label{"clients", "1"})
+		c.Server, c.Attributes = &ServerStatus{Variables: changed}, attributes
+		return Recorded{Cells: []Cell{c}, Run: &Run{Targets: []Server{{Endpoint: c.Target, Variables: record, Topology: topology}}}}
+	}
+	record := map[string]string{"a": "1", "b": "1"}
+	unwatched := run(record, nil, nil, nil)
+	unwatched.Cells[0].Server = nil
+	for name, tt := range map[string]struct {
+		old, next Recorded
+		want      []Dissimilar
+	}{
+		"changed in one":     {run(record, nil, nil, nil), run(record, map[string]string{"a": "2", "gtid_binlog_pos": "9"}, nil, nil), []Dissimilar{{What: "variable a", Values: []string{"1", "2"}, Cells: []string{"config / run"}}}},
+		"changed in both":    {run(record, map[string]string{"a": "2"}, nil, nil), run(record, map[string]string{"a": "2"}, nil, nil), nil},
+		"changed to be same": {run(record, map[string]string{"a": "2"}, nil, nil), run(map[string]string{"a": "2", "b": "1"}, nil, nil, nil), []Dissimilar{{What: "server variable a", Values: []string{"1", "2"}}}},
+		"set by the plan":    {run(record, nil, nil, nil), run(record, map[string]string{"a": "2"}, map[string]string{"variable a": "2"}, nil), []Dissimilar{{What: "variable a", Values: []string{"", "2"}, Cells: []string{"config / run"}}}},
+		"not looked at":      {unwatched, run(record, map[string]string{"a": "2"}, nil, nil), nil},
+		"replicates": {run(record, nil, nil, map[string]string{"product": "mariadb"}), run(record, nil, nil, map[string]string{"replica_of": "db1:3306", "b": "1"}),
+			[]Dissimilar{{What: "server topology replica_of", Values: []string{"", "db1:3306"}}}},
+	} {
+		got, err := Compare([]Recorded{tt.old, tt.next})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, got.Differences); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	old, next := run(record, nil, nil, nil), run(record, nil, map[string]string{"order": "shuffled"}, nil)
+	got, err := Compare([]Recorded{old, next})
+	want := []Dissimilar{{What: "order", Values: []string{"declared", "shuffled"}, Cells: []string{"config / run"}}}
+	if err != nil || cmp.Diff(want, got.Differences) != "" {
+		t.Errorf("%+v, %v", got.Differences, err)
+	}
+}
+
 // TestCompareManyRuns: a cell that one of the runs does not have is still held against the others, and footnotes say of which
 // run's cell they are.
 func TestCompareManyRuns(t *testing.T) {

@@ -69,7 +69,7 @@ type Change struct {
 	Tested      bool      `json:"tested"`                           // false without repeats on both sides
 	Decidable   bool      `json:"decidable"`                        // there are enough repeats for a test to find any difference significant
 	P           float64   `json:"p,omitzero"`                       // of the test, at least 1e-16
-	Adjusted    float64   `json:"p_adjusted,omitzero"`              // after Holm, over the differences that the table shows; 0: it is none of them
+	Adjusted    float64   `json:"p_adjusted,omitzero"`              // after Holm, over the differences that the table shows and those that an expression judges; 0: it is none of them
 	Significant bool      `json:"significant"`                      // P (with --correct holm: Adjusted) < 0.05
 	Better      *bool     `json:"better,omitempty"`                 // whether a significant difference is for the better; nil: no claim
 	Against     float64   `json:"against,omitempty"`                // the baseline's median

@@ -152,6 +152,37 @@ func TestAdvisedRepeatsFind(t *testing.T) {
 	}
 }
 
+// TestAdviceOfManyDifferences: however many differences a table has, the advice follows the noise of the rate, and neither the metric
+// that is noisiest nor the difference that looks so by chance; and the repeats that it names find 10 % in 95 of 100 cases.
+func TestAdviceOfManyDifferences(t *testing.T) {
+	s := &source{random: rand.New(rand.NewPCG(8, 8)), noise: 0.04}
+	var pilots advice
+	own := 0
+	for range 300 {
+		c := tpsChange(twoScenarios(s, IntervalRepeats, true, 0))
+		pilots.add("tps", c, IntervalRepeats)
+		own = max(own, c.Advised)
+		loud := c
+		loud.noise.sd *= 20
+		pilots.add("p99", loud, IntervalRepeats)
+	}
+	known, n := RepeatsToFind(advisedDifference, 0.04*math.Sqrt2, 1_000_000, true, alpha), pilots.paired.repeats(true, alpha)
+	text := pilots.text(alpha)
+	if n < known || n > known+1 || own <= n+2 || text != fmt.Sprintf("the noise of tps here needs `repeat: %d` to find a difference of 10 %% in 95 of 100 cases", n) {
+		t.Errorf("%s; of a known deviation %d are right, and one of the differences alone asks for %d", text, known, own)
+	}
+	const trials = 400
+	found := 0
+	for range trials {
+		if tpsChange(twoScenarios(s, n, true, 0.10)).Significant {
+			found++
+		}
+	}
+	if missed := trials - found; missed > atMost(trials, 0.05) {
+		t.Errorf("%d repeats found %d of %d", n, found, trials)
+	}
+}
+
 // TestRepeatsToFind holds the sizes against those of known deviations.
 func TestRepeatsToFind(t *testing.T) {
 	many := 100_000 // degrees of freedom: the deviation is known

@@ -244,10 +244,10 @@ func conclude(t *terminal, f *runFlags, p printer, run *results.Run, folder stri
 	r := results.Recorded{Name: results.RunName(folder), Folder: folder, Run: &shown, Cells: cells, Warnings: warnings}
 	var printed judged
 	if len(cells) > 0 {
-		if err := p.options.Check(r); err != nil {
+		if err := checkLabels(p.options, r); err != nil {
 			// Only the cells tell what labels there are; what was measured is shown nevertheless.
 			fmt.Fprintln(t.err, plainText("warning: shown as the plan has it: "+err.Error()))
-			p.options = results.Options{Correct: p.options.Correct, Metrics: p.options.Metrics}
+			p.options.Baseline, p.options.Pivot = nil, ""
 		}
 		if printed, err = f.print(t, p.format, p.options, append(p.base, r)); err != nil {
 			failed = errors.Join(failed, err)
