@@ -117,7 +117,7 @@ func emptyColumns(rows []*Row, wanted []string) []string {
 	has := applying(rows, wanted)
 	for _, name := range wanted {
 		if _, known := MetricByName(name); known && len(rows) > 0 && !slices.Contains(has, name) {
-			warnings = append(warnings, fmt.Sprintf("the column %s is left out: no cell has it%s", name, takes(name)))
+			warnings = append(warnings, fmt.Sprintf("no cell has %s%s: the column is left out", name, takes(name)))
 		}
 	}
 	return warnings

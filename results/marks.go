@@ -385,7 +385,7 @@ func checkVariables(cells, base []*Cell, other string) []Mark {
 		texts = append(texts[:noteLines], fmt.Sprintf("and %d more", more))
 	}
 	return []Mark{{MarkUnlike, "change.tps", "the server's variable " + strings.Join(texts, "; "),
-		"what else has access to the server may have changed it; where it was a step of the plan, `set` has it in the record"}}
+		"what else has access to the server may have changed it; where a step of the plan did, `server: { set: … }` puts it into the record"}}
 }
 
 func valueOrFirst(changed map[string]string, name string) string {

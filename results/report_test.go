@@ -579,8 +579,8 @@ func TestCompareRuns(t *testing.T) {
 func TestEmptyColumns(t *testing.T) {
 	run := Recorded{Name: "x", Run: &Run{Report: Settings{Metrics: []string{"tps", "cpu_user", "due", "reads"}}}, Cells: []Cell{cellAt(1)}, Warnings: []string{"torn"}}
 	want := []string{
-		"the column cpu_user is left out: no cell has it, which takes a monitor in the target",
-		"the column due is left out: no cell has it, which takes a rate in the run step",
+		"no cell has cpu_user, which takes a monitor in the target: the column is left out",
+		"no cell has due, which takes a rate in the run step: the column is left out",
 	}
 	if diff := cmp.Diff(append([]string{"torn"}, want...), ReportOf(run, Options{}).Warnings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
