@@ -116,6 +116,23 @@ type rowNotes struct {
 	rows     []*Row
 	byText   map[string][]*Row
 	column   map[*Row]string
+	first    map[rowShape]string // the text by which a row said it first
+	alike    map[string]int      // by that text, how many more repeats said it in other numbers
+}
+
+// rowShape is what the repeats of a row have in common that say the same in other numbers: their text without any.
+type rowShape struct {
+	row  *Row
+	text string
+}
+
+func shapeOf(row *Row, text string) rowShape {
+	return rowShape{row, strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r == '.' {
+			return -1
+		}
+		return r
+	}, text)}
 }
 
 func newNoteBook() *noteBook {
@@ -129,11 +146,18 @@ func (b *noteBook) addColumn(column string, m Mark) {
 func (b *noteBook) add(row *Row, m Mark) {
 	n := b.byCode[m.Code]
 	if n == nil {
-		n = &rowNotes{byText: map[string][]*Row{}, column: map[*Row]string{}}
+		n = &rowNotes{byText: map[string][]*Row{}, column: map[*Row]string{}, first: map[rowShape]string{}, alike: map[string]int{}}
 		b.byCode[m.Code], b.order = n, append(b.order, m.Code)
 	}
 	if m.Remedy != "" && !slices.Contains(n.remedies, m.Remedy) {
 		n.remedies = append(n.remedies, m.Remedy)
+	}
+	shape := shapeOf(row, m.Text)
+	if first, said := n.first[shape]; !said {
+		n.first[shape] = m.Text
+	} else if first != m.Text {
+		n.alike[first]++
+		return
 	}
 	if n.byText[m.Text] == nil {
 		n.texts = append(n.texts, m.Text)
@@ -169,12 +193,16 @@ func (b *noteBook) finish(rows []*Row, before []Note) []Note {
 		last++
 		note := Note{Number: last, Code: code, Remedy: strings.Join(n.remedies, "; ")}
 		for i, text := range n.texts {
+			more := n.alike[text]
 			if i == noteLines && len(n.texts) > noteLines+1 {
 				note.Lines = append(note.Lines, fmt.Sprintf("and %d more", len(n.texts)-noteLines))
 				break
 			}
 			if len(rows) > 1 && len(n.texts) > 1 {
 				text = b.rowNames(n.byText[text]) + ": " + text
+			}
+			if more > 0 {
+				text += fmt.Sprintf(" (and the like in %d more repeats)", more)
 			}
 			note.Lines = append(note.Lines, text)
 		}

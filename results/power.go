@@ -12,7 +12,7 @@ const (
 	// power is the probability with which the repeats that are advised find it.
 	power = 0.95
 	// mostRepeats is where the advice ends: a method that takes more has to become quieter first.
-	mostRepeats = 1000
+	mostRepeats = 100
 )
 
 // RepeatsToFind is how many repeats of either side find a true difference (0.10 is 10 % more or less) with a probability of

@@ -192,7 +192,7 @@ func TestRepeatsToFind(t *testing.T) {
 		level  float64
 		want   int
 	}{
-		{0.01, true, alpha, 4}, {math.Log(1.1), true, alpha, 16}, {math.Log(1.1) / 2, true, alpha, 6}, {math.Log(1.1), false, alpha, 29}, {100, true, alpha, 1000},
+		{0.01, true, alpha, 4}, {math.Log(1.1), true, alpha, 16}, {math.Log(1.1) / 2, true, alpha, 6}, {math.Log(1.1), false, alpha, 29}, {100, true, alpha, mostRepeats},
 		{math.Log(1.1), true, alpha / 10, 24}, {math.Log(1.1) / 2, true, alpha / 10, 9}, {math.Log(1.1), false, alpha / 30, 51},
 		{0.01, false, alpha / 30, 7}, // 6 and 6 that are wholly apart have a p of 0.0022
 	} {
