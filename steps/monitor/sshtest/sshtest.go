@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
@@ -115,6 +116,8 @@ func (s *Server) serve(conn net.Conn, path string, args ...string) error {
 	defer file.Close()
 	c := exec.Command(path, args...)
 	c.Stdin, c.Stdout = file, file
+	// A group of its own: once somebody has logged in, an sshd of an ordinary user leaves the connection to a child that outlives it.
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func (s *Server) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.processes {
-		_ = c.Process.Kill() // it may have ended
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // all of them may have ended
 	}
 }
 
