@@ -83,7 +83,7 @@ func (s *Scope) Assert(yielded map[string]any) error {
 		case err != nil && len(failed) > 0:
 			continue // the one that does not hold was there to guard it
 		case err != nil:
-			failed = append(failed, "assert: "+mask(err.Error()))
+			failed = append(failed, "assert: "+mask(err.Error())+s.readings(e, yielded, mask))
 		case !ok:
 			failed = append(failed, "assert does not hold: "+e.source+s.readings(e, yielded, mask))
 		default:

@@ -218,7 +218,7 @@ func TestAssert(t *testing.T) {
 vars: { want: 3 }
 steps:
   - http: { get: "http://a/" }
-    assert: [ "status == 200", "json.a.b == vars.want", "len(json.list) > 0" ]
+    assert: [ "status == 200", "json.a.b == vars.want", "len(json.list) > 0", "json.c == nil || json.c > json.d" ]
 `)
 	s, _ := p.Scope()
 	in, err := s.Enter(s.Step().Steps[0], plan.Cell{})
@@ -236,6 +236,8 @@ steps:
 		"plan.yaml:5:33: assert does not hold: json.a.b == vars.want (json.a.b = \"3\", vars.want = 3)": yields("3", 1),
 		"plan.yaml:5:33: assert does not hold: json.a.b == vars.want (json.a.b = nil, vars.want = 3)":   {"status": 200, "json": nil},
 		"plan.yaml:5:58: assert does not hold: len(json.list) > 0 (json.list = [])":                     yields(3),
+		"plan.yaml:5:104: assert: ${{ json.c == nil || json.c > json.d }}: invalid operation: int64 > <nil> (json.c = 4, json.d = nil)": {
+			"status": 200, "json": map[string]any{"a": map[string]any{"b": 3}, "list": []any{1}, "c": 4, "d": nil}},
 	} {
 		if err := in.Assert(yielded); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)

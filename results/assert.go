@@ -109,6 +109,25 @@ func CheckAssert(source string) error {
 	return err
 }
 
+// JudgedMetrics gives the metrics of which one of the expressions asks for significant.<metric> or p.<metric>, each once; an expression
+// that CheckAssert refuses has none.
+func JudgedMetrics(sources []string) []string {
+	var list []string
+	for _, source := range sources {
+		a, err := compileAssert(source)
+		if err != nil {
+			continue
+		}
+		for _, name := range a.names {
+			of, metric, _ := strings.Cut(name, ".")
+			if (of == ofSignificant || of == ofP) && !slices.Contains(list, metric) {
+				list = append(list, metric)
+			}
+		}
+	}
+	return list
+}
+
 // Assert holds expressions against cells alone, without what their plan says of the baseline: see Report.Assert.
 func Assert(cells []Cell, sources []string) ([]AssertFailure, error) {
 	return NewReport("", &Run{}, cells, nil).Assert(sources)
@@ -130,6 +149,14 @@ func (r *Report) FailOn(sources []string) (failures []AssertFailure, silent []st
 // FailOn is that of a report, for the cells of all runs but the first; what they are compared with is the first.
 func (c *Comparison) FailOn(sources []string) (failures []AssertFailure, silent []string, err error) {
 	return hold(sources, c.subjects, false)
+}
+
+// Rehearsed tells that the run is a rehearsal, whose figures nothing is to be judged by.
+func (r *Report) Rehearsed() bool { return r.Run.Rehearsal }
+
+// Rehearsed tells that one of the runs is a rehearsal: no difference to it, or of it, is to be judged.
+func (c *Comparison) Rehearsed() bool {
+	return slices.ContainsFunc(c.Runs, func(h Head) bool { return h.Rehearsal })
 }
 
 // subject is what an expression is held against.
@@ -263,11 +290,13 @@ func (a *assertion) appliesToNone(subjects int, missing string) error {
 }
 
 func whyMissing(name string) string {
-	switch of, _, related := strings.Cut(name, "."); {
+	switch of, metric, related := strings.Cut(name, "."); {
 	case related && (of == ofSignificant || of == ofP):
-		return fmt.Sprintf("none has %s, which takes %d repeats on both sides", name, TestRepeats)
+		return fmt.Sprintf("none has %s, which takes %d complete repeats on both sides", name, TestRepeats)
+	case related:
+		return "none has " + name + takes(metric)
 	default:
-		return "none has " + name
+		return "none has " + name + takes(name)
 	}
 }
 
@@ -429,4 +458,16 @@ func unknownName(name string) string {
 		return fmt.Sprintf("there is no metric %q; did you mean %q?", name, near)
 	}
 	return fmt.Sprintf("there is no metric %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// takes tells what a plan has to say for its cells to have a metric; empty for one that they have by themselves.
+func takes(name string) string {
+	is := func(m Metric) bool { return m.Name == name }
+	switch {
+	case slices.ContainsFunc(openMetrics, is):
+		return ", which takes a rate in the run step"
+	case slices.ContainsFunc(machineMetrics, is):
+		return ", which takes a monitor in the target"
+	}
+	return ""
 }

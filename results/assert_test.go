@@ -18,6 +18,8 @@ func TestAssert(t *testing.T) {
 		"read_p95 < 9":                   "", // says nothing about the cell without reads
 		"rows_per_read == 2":             "",
 		"others > 1":                     "others > 1: it applies to no cell: none has others",
+		"cpu_user < 90":                  "cpu_user < 90: it applies to no cell: none has cpu_user, which takes a monitor in the target",
+		"due > 90":                       "due > 90: it applies to no cell: none has due, which takes a rate in the run step",
 		`labels.mix == "rw" || writes>1`: "",
 		`labels.mix == "rw" ? reads > 5000 : writes > 100`: `labels.mix == "rw" ? reads > 5000 : writes > 100 does not hold for config/run{mix=rw}: reads = 1000, writes = 400`,
 		`labels.none == nil || tps > 0`:                    "",
@@ -106,12 +108,12 @@ func TestAssertDifferences(t *testing.T) {
 		report       *Report
 		source, want string
 	}{
-		{report(6, 1, 0.9), "change.tps > -0.05 || !significant.tps", "change.tps > -0.05 || !significant.tps does not hold for config/run{config=b}: change.tps = -10.05 %, significant.tps = true"},
+		{report(6, 1, 0.9), "change.tps > -0.05 || !significant.tps", "change.tps > -0.05 || !significant.tps does not hold for config/run{config=b}: change.tps = -10.18 %, significant.tps = true"},
 		{report(6, 1, 0.99), "change.tps > -0.05 || !significant.tps", ""},
 		{report(6, 1, 0.9), "baseline.tps > 100 && tps < baseline.tps && p.tps < 0.01", ""},
-		{report(6, 1, 0.9, 0.8), `labels.config == "c" || change.tps > -0.05`, `labels.config == "c" || change.tps > -0.05 does not hold for config/run{config=b}: change.tps = -10.05 %`},
+		{report(6, 1, 0.9, 0.8), `labels.config == "c" || change.tps > -0.05`, `labels.config == "c" || change.tps > -0.05 does not hold for config/run{config=b}: change.tps = -10.14 %`},
 		{report(6, 1), "change.tps > 0", "change.tps > 0: it applies to no cell: none is compared with another"},
-		{report(1, 1, 0.9), "!significant.tps", "!significant.tps: it applies to no cell: none has significant.tps, which takes 4 repeats on both sides"},
+		{report(1, 1, 0.9), "!significant.tps", "!significant.tps: it applies to no cell: none has significant.tps, which takes 4 complete repeats on both sides"},
 		{report(6, 1, 1), "change.others == 0", "change.others == 0: it applies to no cell: none has change.others"},
 	} {
 		failures, err := tt.report.Assert([]string{tt.source})
@@ -126,7 +128,7 @@ func TestFailOn(t *testing.T) {
 	cells := scenarioCells(6, 1, 0.9, 1)
 	r := NewReport("x", &Run{}, cells, nil)
 	for source, want := range map[string]string{
-		"change.tps < -0.05 && significant.tps": "change.tps < -0.05 && significant.tps holds for config/run{config=b}: change.tps = -10.05 %, significant.tps = true",
+		"change.tps < -0.05 && significant.tps": "change.tps < -0.05 && significant.tps holds for config/run{config=b}: change.tps = -10.14 %, significant.tps = true",
 		"change.tps < -0.2":                     "",
 		"errors > 0":                            "",
 		"others > 0":                            "others > 0: it applies to no cell: none has others",
@@ -158,7 +160,7 @@ func TestFailOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	failures, silent, err := three.FailOn([]string{source})
-	if err != nil || len(failures) != 0 || len(silent) != 1 || !strings.Contains(silent[0], "no answer for 2 of 4 cells: none has significant.tps, which takes 4 repeats") {
+	if err != nil || len(failures) != 0 || len(silent) != 1 || !strings.Contains(silent[0], "no answer for 2 of 4 cells: none has significant.tps, which takes 4 complete repeats") {
 		t.Errorf("%v, %v, %v", failures, silent, err)
 	}
 	if failures, _, _ := three.FailOn([]string{"change.tps < -0.05"}); len(failures) != 2 || !strings.HasSuffix(failures[0].Cell, " in slower") {
@@ -170,6 +172,69 @@ func TestFailOn(t *testing.T) {
 	}
 	if failures, _, _ := apart.FailOn([]string{source}); len(failures) != 1 || !strings.Contains(failures[0].String(), "none is compared") {
 		t.Errorf("nothing in common: %v", failures)
+	}
+}
+
+// TestJudgedMetricsAreCorrectedFor: a metric whose significance an expression asks for is one of those that a correction counts, though
+// it is no column, and the footnote says so. One is not judged by its own p while the columns are corrected.
+func TestJudgedMetricsAreCorrectedFor(t *testing.T) {
+	const source = "significant.p999 && change.p999 > 0.01 || p.max < 0.05 && change.mean > 0"
+	if got := JudgedMetrics([]string{source, "significant.p999", "no such("}); !slices.Equal(got, []string{"p999", "max"}) {
+		t.Errorf("%q are judged", got)
+	}
+	cells := scenarioCells(6, 1, 1, 1, 1)
+	for i := range cells { // 4 % of difference beside 2 % of noise
+		c, n := &cells[i], cells[i].Repeat
+		noise := []float64{0, 0.02, -0.02, 0.01, -0.01, 0}[(i+n)%6]
+		c.Outcome.Latency.P999 = 320 * (1 + noise)
+		if v, _ := c.Label("config"); v == "b" {
+			c.Outcome.Latency.P999 *= 1.04
+		}
+	}
+	of := func(by Correction, judged ...string) (*Report, Change) {
+		r := ReportOf(Recorded{Run: &Run{}, Cells: cells}, Options{Correct: by, Judged: judged})
+		return r, r.Rows()[1].Changes["p999"]
+	}
+	if r, c := of(Uncorrected); slices.Contains(r.Changes, "p999") || !c.Significant || c.Adjusted != 0 {
+		t.Fatalf("the test wants a difference of a metric that is no column, and significant by itself: %+v", c)
+	}
+	r, corrected := of(Holm, "p999")
+	if corrected.Adjusted <= corrected.P || corrected.Significant != (corrected.Adjusted < alpha) {
+		t.Errorf("judged, and not corrected: %+v", corrected)
+	}
+	i := slices.IndexFunc(r.Notes, func(n Note) bool { return n.Code == MarkChance })
+	if i < 0 || !strings.Contains(r.Notes[i].Lines[0], " tested, 3 of them in what is judged and no column, chance alone") {
+		t.Errorf("%+v", r.Notes)
+	}
+	asserted := ReportOf(Recorded{Run: &Run{Report: Settings{Assert: []string{"!significant.p999"}}}, Cells: cells}, Options{Correct: Holm})
+	if c := asserted.Rows()[1].Changes["p999"]; c.Adjusted != corrected.Adjusted {
+		t.Errorf("asserted by the plan, and not corrected: %+v", c)
+	}
+	runs := []Recorded{{Name: "a", Run: &Run{}, Cells: cells}, {Name: "b", Run: &Run{}, Cells: scenarioCells(6, 1.1, 1, 1, 1)}}
+	two, err := CompareOf(runs, Options{Correct: Holm, Judged: []string{"p999"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := two.Rows[0].Sides[1].Changes["p999"]; c.Adjusted == 0 {
+		t.Errorf("judged between runs, and not corrected: %+v", c)
+	}
+}
+
+// TestRehearsed: a rehearsal on any side is told, since nothing is to be judged by it.
+func TestRehearsed(t *testing.T) {
+	run := func(rehearsal bool) Recorded {
+		return Recorded{Run: &Run{Rehearsal: rehearsal}, Cells: scenarioCells(1, 1)}
+	}
+	for _, first := range []bool{false, true} {
+		if got := ReportOf(run(first), Options{}).Rehearsed(); got != first {
+			t.Errorf("a report of a rehearsal (%v): %v", first, got)
+		}
+		for _, second := range []bool{false, true} {
+			c, err := Compare([]Recorded{run(first), run(second)})
+			if err != nil || c.Rehearsed() != (first || second) {
+				t.Errorf("%v, %v: %v, %v", first, second, c.Rehearsed(), err)
+			}
+		}
 	}
 }
 

@@ -149,7 +149,7 @@ func FindBaseline(root string, of Subject, spec string) (string, error) {
 			return "", err
 		}
 		if _, err := os.Stat(filepath.Join(folder, runFile)); err != nil {
-			return "", fmt.Errorf("the run that is pinned as %q is gone: %w", spec, err)
+			return "", fmt.Errorf("the run that is pinned as %q is gone: %w; pin another, or take the name away with benchplan runs unpin %s %s", spec, err, RunName(folder), spec)
 		}
 		return folder, nil
 	}

@@ -2,6 +2,7 @@ package results
 
 import (
 	"math"
+	"slices"
 
 	"github.com/aclements/go-moremath/stats"
 )
@@ -60,16 +61,8 @@ func batchMeans(values []float64, size int) []float64 {
 
 // neighbours is the correlation of each value with the next, with the bias of about -1/n taken out; 0 where all are equal.
 func neighbours(values []float64) float64 {
-	mean := stats.Mean(values)
-	var with, all float64
-	for i, v := range values {
-		all += (v - mean) * (v - mean)
-		if i > 0 {
-			with += (v - mean) * (values[i-1] - mean)
-		}
-	}
-	if all == 0 {
+	if !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] }) {
 		return 0
 	}
-	return with/all + 1/float64(len(values))
+	return lag1(values) + 1/float64(len(values))
 }

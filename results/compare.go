@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // Recorded is a run as Open gives it, with the name under which it is shown.
@@ -43,6 +40,7 @@ type Comparison struct {
 	StepsDiffer bool `json:"-"`
 
 	wanted []string // the columns that the plan names
+	judged []string // see Options.Judged
 }
 
 // CompareTable is the rows of one kind of load, with their columns.
@@ -67,13 +65,6 @@ type CompareRow struct {
 	Sides  []*Row  `json:"runs"` // one a run; nil where it has no such cell. Changes are to the first
 }
 
-// Dissimilar is something in which runs differ besides their figures.
-type Dissimilar struct {
-	What   string   `json:"what"`
-	Values []string `json:"values"`          // one a run; empty where there is none
-	Cells  []string `json:"cells,omitempty"` // the names of the cells of which it is true; empty: the run as a whole
-}
-
 // Label gives the value of the label of that name and whether there is one.
 func (r *CompareRow) Label(name string) (string, bool) { return labelValue(r.Labels, name) }
 
@@ -87,10 +78,13 @@ func CompareOf(runs []Recorded, o Options) (*Comparison, error) {
 		return nil, errors.New("a comparison takes at least two runs")
 	}
 	wanted := o.over(runs[0].Run.Report)
-	c := &Comparison{Version: 1, Kind: "comparison", Correct: o.Correct, Missing: make([][]string, len(runs)), wanted: wanted.Metrics}
+	c := &Comparison{Version: 1, Kind: "comparison", Correct: o.Correct, Missing: make([][]string, len(runs)), wanted: wanted.Metrics, judged: o.Judged}
 	var all []*Row
 	at := map[string]int{}
 	for i, run := range runs {
+		if same := slices.IndexFunc(runs[:i], func(r Recorded) bool { return r.Folder != "" && sameFolder(r.Folder, run.Folder) }); same >= 0 {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("#%d is #%d: %s is compared with itself", i+1, same+1, run.Name))
+		}
 		c.Runs = append(c.Runs, newHead(run.Name, run.Run, run.Cells))
 		for _, w := range run.Warnings {
 			c.Warnings = append(c.Warnings, run.Name+": "+w)
@@ -120,7 +114,8 @@ func CompareOf(runs []Recorded, o Options) (*Comparison, error) {
 			}
 		}
 	}
-	c.Differences = append(runDifferences(runs), cellDifferences(c.Rows)...)
+	c.Warnings = append(c.Warnings, emptyColumns(all, c.wanted)...)
+	c.Differences = slices.Concat(runDifferences(runs), cellDifferences(c.Rows), variableDifferences(runs, c.Rows))
 	c.PlanDiffs = planDiffs(runs)
 	c.judge()
 	c.annotate(all)
@@ -151,7 +146,7 @@ func (c *Comparison) judge() {
 		for _, row := range t.Rows {
 			sides = append(sides, row.present()...)
 		}
-		correct(sides, t.Changes, c.Correct)
+		correct(sides, slices.Concat(t.Changes, judgedBeside(t.Changes, c.judged)), c.Correct)
 		means := []GeoMean{}
 		for n := 1; n < len(c.Runs); n++ {
 			var rows []*Row
@@ -166,14 +161,6 @@ func (c *Comparison) judge() {
 		}
 		c.Means = append(c.Means, means)
 	}
-}
-
-// compared leaves out the metrics of which a difference is no merit, and counts of what should not be there.
-func compared(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		m, _ := MetricByName(name)
-		return m.Better == Neither || name == "errors" || name == "restarts" || name == "reconnects"
-	})
 }
 
 // present gives the sides that there are.
@@ -253,47 +240,43 @@ func (c *Comparison) Tables() []CompareTable {
 	return list
 }
 
-// compareMetrics takes the plan's columns; without them, the rate, the 95th percentiles, and errors where there are any;
-// where the rate adds up what clients of different roles do, also the rates of writes and reads.
-func compareMetrics(rows []*Row, wanted []string) []string {
-	names := chooseMetrics(rows, wanted)
-	if len(wanted) > 0 {
-		return names
-	}
-	mixed := mixesRoles(rows)
-	return slices.DeleteFunc(names, func(name string) bool {
-		switch name {
-		case "errors":
-			return !slices.ContainsFunc(rows, func(r *Row) bool { return r.Values[name].Center > 0 })
-		case "writes", "reads":
-			return !mixed
-		}
-		m, _ := MetricByName(name)
-		return name != "tps" && m.Unit != "MiB/s" && !strings.HasSuffix(name, "p95")
-	})
-}
-
 // annotate collects the doubts about both sides, and what makes them unlike each other.
 func (c *Comparison) annotate(all []*Row) {
 	notes := newNoteBook()
+	run := map[*Row]int{}
+	notes.name = func(r *Row) string { return fmt.Sprintf("%s #%d", r.Name, run[r]+1) }
 	trust := trust{by: c.Correct, between: true}
 	for _, t := range c.Tables() {
 		for _, row := range t.Rows {
 			for _, side := range row.present() {
 				for _, name := range t.Changes {
 					if change, ok := side.Changes[name]; ok {
-						trust.add(change, row.Sides[0].Repeats, side.Repeats)
+						trust.add(name, change, row.Sides[0].Repeats, side.Repeats)
 					}
 				}
+				trust.addJudged(side, judgedBeside(t.Changes, c.judged))
 			}
 		}
 	}
 	trust.note(notes, "change.tps")
+	for _, t := range c.Tables() {
+		first := map[*Row]*Row{}
+		var rows []*Row
+		for _, row := range t.Rows {
+			for _, side := range row.present() {
+				if rows = append(rows, side); side != row.Sides[0] {
+					first[side] = row.Sides[0]
+				}
+			}
+		}
+		noteZero(notes, rows, t.Changes, func(r *Row) *Row { return first[r] })
+	}
 	for _, row := range c.Rows {
 		for n, side := range row.Sides {
 			if side == nil {
 				continue
 			}
+			run[side] = n
 			for _, cell := range side.all {
 				for _, m := range mergeMarks(cell.Marks, Check(cell)) {
 					notes.add(side, m)
@@ -310,201 +293,4 @@ func (c *Comparison) annotate(all []*Row) {
 		}
 	}
 	c.Notes = notes.finish(all, nil)
-}
-
-// runDifferences lists in what the runs as a whole differ, besides the seed: that is drawn for each run, and so is the noise.
-func runDifferences(runs []Recorded) []Dissimilar {
-	var list []Dissimilar
-	add := func(what string, value func(Recorded) string) {
-		values := make([]string, len(runs))
-		for i, r := range runs {
-			values[i] = value(r)
-		}
-		if !allEqual(values) {
-			list = append(list, Dissimilar{What: what, Values: values})
-		}
-	}
-	add("plan", func(r Recorded) string { return r.Run.Plan })
-	add("plan text (sha256)", func(r Recorded) string { return short(r.Run.PlanHash) })
-	add("rehearsal", func(r Recorded) string { return strconv.FormatBool(r.Run.Rehearsal) })
-	add("settings", func(r Recorded) string { return pairs(r.Run.Settings) })
-	add("benchplan", func(r Recorded) string { return strings.TrimSpace(r.Run.Tool.Version + " " + short(r.Run.Tool.Commit)) })
-	add("Go", func(r Recorded) string { return r.Run.Tool.Go })
-	add("host", func(r Recorded) string { return r.Run.Host.Name })
-	add("host kernel", func(r Recorded) string { return r.Run.Host.Kernel })
-	add("host CPU", func(r Recorded) string { return r.Run.Host.CPU })
-	add("host CPUs", func(r Recorded) string { return strconv.Itoa(r.Run.Host.CPUs) })
-	add("GOMAXPROCS", func(r Recorded) string { return strconv.Itoa(r.Run.Host.GOMAXPROCS) })
-	add("host memory", func(r Recorded) string { return strconv.FormatInt(r.Run.Host.Memory, 10) })
-	targets := 0
-	for _, r := range runs {
-		targets = max(targets, len(r.Run.Targets))
-	}
-	for n := range targets {
-		list = append(list, serverDifferences(runs, n)...)
-	}
-	return list
-}
-
-// volatile are global variables whose value is a state or a place, not a setting.
-var volatile = []string{
-	"datadir", "general_log_file", "gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "gtid_executed", "gtid_purged", "gtid_slave_pos",
-	"log_error", "pid_file", "server_uuid", "slave_load_tmpdir", "replica_load_tmpdir", "slow_query_log_file", "socket", "timestamp", "tmpdir",
-}
-
-// Volatile tells that a global variable, by its name in lower case, is a state or a place and no setting: it differs between runs of
-// the same server.
-func Volatile(name string) bool { return slices.Contains(volatile, name) }
-
-// serverName calls one of several targets by its address, and by its database where others have the same address.
-func serverName(targets []Server, n int) string {
-	alike := func(same func(Server) bool) bool {
-		return slices.ContainsFunc(slices.Concat(targets[:n], targets[n+1:]), same)
-	}
-	t := targets[n]
-	switch name := t.Address; {
-	case !alike(func(s Server) bool { return s.Address == t.Address }):
-		return name
-	case t.Database != "" && !alike(func(s Server) bool { return s.Endpoint == t.Endpoint }):
-		return name + "/" + t.Database
-	default:
-		return fmt.Sprintf("%s (target %d)", name, n+1)
-	}
-}
-
-// serverDifferences compares the n-th target of each run, down to its global variables.
-func serverDifferences(runs []Recorded, n int) []Dissimilar {
-	servers := make([]Server, len(runs))
-	prefix := "server"
-	for i, r := range slices.Backward(runs) {
-		if n < len(r.Run.Targets) {
-			servers[i] = r.Run.Targets[n]
-		}
-		if len(r.Run.Targets) > 1 && n < len(r.Run.Targets) {
-			prefix = serverName(r.Run.Targets, n)
-		}
-	}
-	var list []Dissimilar
-	add := func(what string, value func(Server) string) {
-		values := make([]string, len(servers))
-		for i, s := range servers {
-			values[i] = value(s)
-		}
-		if !allEqual(values) {
-			list = append(list, Dissimilar{What: prefix + " " + what, Values: values})
-		}
-	}
-	add("address", func(s Server) string { return s.Address })
-	add("database", func(s Server) string { return s.Database })
-	add("version", func(s Server) string { return s.Version })
-	add("version_comment", func(s Server) string { return s.VersionComment })
-	names := map[string]bool{}
-	for _, s := range servers {
-		if len(s.Variables) == 0 {
-			return list // nothing was asked there, so nothing can be said
-		}
-		for name := range s.Variables {
-			names[name] = name != "version" && name != "version_comment" && !Volatile(name)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if names[name] {
-			add("variable "+name, func(s Server) string { return s.Variables[name] })
-		}
-	}
-	return list
-}
-
-// cellDifferences lists in which attributes cells of the same identity differ, one entry for all cells alike in it.
-func cellDifferences(rows []CompareRow) []Dissimilar {
-	var list []Dissimilar
-	at := map[string]int{}
-	for _, row := range rows {
-		attributes := make([]map[string]string, len(row.Sides))
-		names := map[string]bool{}
-		whole := true
-		for i, side := range row.Sides {
-			if side == nil {
-				whole = false
-				break
-			}
-			attributes[i] = cellAttributes(side.cells[0])
-			for name := range attributes[i] {
-				names[name] = true
-			}
-		}
-		if !whole {
-			continue
-		}
-		for _, name := range slices.Sorted(maps.Keys(names)) {
-			values := make([]string, len(attributes))
-			for i, a := range attributes {
-				values[i] = a[name]
-			}
-			if allEqual(values) {
-				continue
-			}
-			id := strings.Join(append([]string{name}, values...), "\x00")
-			n, seen := at[id]
-			if !seen {
-				n = len(list)
-				at[id] = n
-				list = append(list, Dissimilar{What: name, Values: values})
-			}
-			list[n].Cells = append(list[n].Cells, row.Name)
-		}
-	}
-	return list
-}
-
-// cellAttributes is what a cell was run with, as text, besides its identity.
-func cellAttributes(c *Cell) map[string]string {
-	a := map[string]string{
-		"workload":        c.Workload,
-		"clients":         ClientsText(roleClients(c)),
-		"wanted duration": c.Wanted.Duration.String(),
-		"wanted events":   strconv.FormatInt(c.Wanted.Events, 10),
-		"warmup":          c.Wanted.Warmup.String(),
-		"rate":            strconv.FormatFloat(c.Wanted.Rate, 'g', -1, 64),
-		"rate at the end": strconv.FormatFloat(c.Wanted.RateTo, 'g', -1, 64),
-		"arrivals":        c.Wanted.Arrivals,
-		"stopped by":      string(c.Outcome.Stopped),
-		"io":              c.Outcome.IO,
-		"tables schema":   c.Tables.Schema,
-		"tables count":    strconv.Itoa(c.Tables.Count),
-		"tables rows":     strconv.FormatInt(int64(c.Tables.Rows), 10),
-		"tables engine":   c.Tables.Engine,
-		"tables options":  c.Tables.Options,
-	}
-	if c.Files != nil {
-		a["files count"] = strconv.Itoa(c.Files.Count)
-		a["files total size"] = strconv.FormatInt(int64(c.Files.TotalSize), 10)
-		a["files dir"] = c.Files.Dir
-	}
-	if more, ok := c.Tables.More.(map[string]any); ok {
-		for name, v := range more {
-			a["tables "+name] = fmt.Sprint(v)
-		}
-	}
-	maps.Copy(a, c.Attributes) // what the plan set on the server, the order of its cells
-	for name, v := range c.Options {
-		if name != "seed" { // follows from the run's, which is drawn anew for each run unless the plan fixes it
-			a["option "+name] = fmt.Sprint(v)
-		}
-	}
-	return a
-}
-
-func allEqual(values []string) bool {
-	return !slices.ContainsFunc(values, func(v string) bool { return v != values[0] })
-}
-
-func short(hash string) string { return hash[:min(12, len(hash))] }
-
-func pairs(m map[string]string) string {
-	var list []string
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		list = append(list, k+"="+m[k])
-	}
-	return strings.Join(list, " ")
 }

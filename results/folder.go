@@ -141,6 +141,12 @@ func (w *Writer) Folder() string { return w.folder }
 // Log is where the run's log.jsonl is written; messages and the texts in attributes are masked.
 func (w *Writer) Log() *slog.Logger { return w.log }
 
+// Masked gives a copy of the run as run.json has it: a run in memory may hold secrets in what the plan does not say.
+func (w *Writer) Masked(run *Run) *Run {
+	r := maskRun(run, w.mask)
+	return &r
+}
+
 // WriteRun replaces run.json: a reader sees the old one or the new one, never a part. The version is filled in.
 func (w *Writer) WriteRun(run *Run) error {
 	r := maskRun(run, w.mask)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -201,6 +202,24 @@ func TestFlippedByte(t *testing.T) {
 					t.Errorf("byte %d ^ %#x of line %d: line %d is lost too", i, flip, line+1, n+1)
 				}
 			}
+		}
+	}
+}
+
+// TestManyDamagedLines: however many lines of a journal are lost, one sentence says so.
+func TestManyDamagedLines(t *testing.T) {
+	c := cellAt(1)
+	line, err := encodeLine(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]string{
+		0: "", 1: "cells.jsonl line 2 is damaged and was skipped: its cell is lost",
+		3000: "3000 lines of cells.jsonl are damaged and were skipped, the first of them line 2: their cells are lost",
+	} {
+		cells, _, warnings, err := readJournal(slices.Concat(line, bytes.Repeat([]byte("{}\n"), n), line))
+		if got := strings.Join(warnings, "\n"); err != nil || len(cells) != 2 || got != want {
+			t.Errorf("%d lines: %d cells, %q, %v", n, len(cells), got, err)
 		}
 	}
 }

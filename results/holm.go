@@ -34,8 +34,26 @@ type tested struct {
 	metric string
 }
 
-// correct gives each of the differences that a table shows its adjusted p: of m tested ones in the order of their p, the i-th
-// has the largest of (m-j+1)·p_j for j up to i, at most 1. With Holm these decide what is significant. Those that are not are given the repeats that would tell 10 %.
+// judging is what decides about differences besides their own test.
+type judging struct {
+	correction Correction
+	metrics    []string // that an expression judges, shown or not
+}
+
+// judgedBeside gives the metrics that are judged and not among those shown, each once.
+func judgedBeside(shown, judged []string) []string {
+	var list []string
+	for _, name := range judged {
+		if !slices.Contains(shown, name) && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// correct gives each of the differences that a table shows, or that are judged all the same, its adjusted p: of m tested ones in the order of their p, the i-th
+// has the largest of (m-j+1)·p_j for j up to i, at most 1. With Holm these decide what is significant. Those that are not are given the
+// repeats that would tell 10 %: with Holm at the level of the smallest p, which is enough wherever a p comes among the others.
 func correct(rows []*Row, metrics []string, by Correction) {
 	var family []tested
 	for _, row := range rows {
@@ -47,7 +65,10 @@ func correct(rows []*Row, metrics []string, by Correction) {
 	}
 	p := func(t tested) float64 { return t.row.Changes[t.metric].P }
 	slices.SortStableFunc(family, func(a, b tested) int { return cmp.Compare(p(a), p(b)) })
-	adjusted := 0.0
+	adjusted, level := 0.0, alpha
+	if by == Holm {
+		level /= float64(max(1, len(family)))
+	}
 	for i, t := range family {
 		adjusted = min(1, max(adjusted, float64(len(family)-i)*p(t)))
 		c := t.row.Changes[t.metric]
@@ -57,7 +78,7 @@ func correct(rows []*Row, metrics []string, by Correction) {
 			c.decide(adjusted, m.Better)
 		}
 		if !c.Significant && c.noise.sd > 0 {
-			c.Advised = RepeatsToFind(advisedDifference, c.noise.sd, c.noise.dof, c.noise.paired)
+			c.Advised = RepeatsToFind(advisedDifference, c.noise.sd, c.noise.dof, c.noise.paired, level)
 		}
 		t.row.Changes[t.metric] = c
 	}

@@ -13,6 +13,9 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	// The decoder that is to become encoding/json/v2, with the behaviour of encoding/json: it reads a record three times as fast.
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 var errLocked = errors.New("another benchplan is writing into it: wait for it to end")
@@ -149,7 +152,7 @@ func decodeLine(line []byte) (Cell, error) {
 		Cell
 		Options exactNumbers `json:"options"`
 	}
-	if err := json.Unmarshal(line, &record); err != nil {
+	if err := jsonv1.Unmarshal(line, &record); err != nil {
 		return Cell{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	record.Cell.Options = record.Options
@@ -161,7 +164,7 @@ type exactNumbers map[string]any
 
 // UnmarshalJSON decodes an object.
 func (e *exactNumbers) UnmarshalJSON(b []byte) error {
-	d := json.NewDecoder(bytes.NewReader(b))
+	d := jsonv1.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	return d.Decode((*map[string]any)(e))
 }
@@ -178,12 +181,13 @@ type journalLine struct {
 	err   error
 }
 
-// readJournal gives the cells, the offset behind the last whole line, and a warning for each damaged line. The lines are decoded
+// readJournal gives the cells, the offset behind the last whole line, and warnings of damaged lines. The lines are decoded
 // by as many goroutines as there are processors: of a large run that is most of the time that a report takes.
 func readJournal(b []byte) (cells []Cell, end int, warnings []string, err error) {
 	lines := splitJournal(b)
 	inParallel(len(lines), func(i int) { lines[i].cells, lines[i].err = decodeLines(lines[i].text) })
 	cells = make([]Cell, 0, len(lines))
+	damaged, first := 0, 0
 	for i, line := range lines {
 		n := i + 1
 		cells = append(cells, line.cells...)
@@ -195,9 +199,17 @@ func readJournal(b []byte) (cells []Cell, end int, warnings []string, err error)
 		case n == len(lines):
 			warnings = append(warnings, fmt.Sprintf("%s line %d, the last, is torn or damaged: its cell is lost", cellsFile, n))
 		default:
-			end = line.end
-			warnings = append(warnings, fmt.Sprintf("%s line %d is damaged and was skipped: its cell is lost", cellsFile, n))
+			if end = line.end; damaged == 0 {
+				first = n
+			}
+			damaged++
 		}
+	}
+	switch {
+	case damaged == 1:
+		warnings = append(warnings, fmt.Sprintf("%s line %d is damaged and was skipped: its cell is lost", cellsFile, first))
+	case damaged > 1:
+		warnings = append(warnings, fmt.Sprintf("%d lines of %s are damaged and were skipped, the first of them line %d: their cells are lost", damaged, cellsFile, first))
 	}
 	return cells, end, warnings, nil
 }

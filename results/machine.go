@@ -1,8 +1,11 @@
 package results
 
-import (
-	"fmt"
-	"strings"
+// The machines of a cell.
+const (
+	// Generator is the machine that drove the load.
+	Generator = "generator"
+	// ServerMachine is the machine of the server, where that is another one or is watched by itself.
+	ServerMachine = "server"
 )
 
 // The processes of a machine whose share of it can be known.
@@ -11,190 +14,79 @@ const (
 	ProcessServer    = "server"
 )
 
-// What makes the figures of a cell doubtful for want of CPU.
-const (
-	// usageLeast is how many seconds a machine has to be watched: the kernel counts in ticks of 10 ms.
-	usageLeast = 0.5
-	// waitMost is the share of all latencies in which the generator may have waited for a CPU: the tolerance of Little's law too.
-	waitMost = 0.05
-	// ownMost is the share of its machine's CPUs that the generator may take, and idleLeast the share that has to be left: with less, a
-	// reply waits to be read.
-	ownMost   = 0.80
-	idleLeast = 0.05
-	// loopMost is the share of the time in which one thread of the generator may have a processor, where that thread drives many
-	// clients: with more, a reply waits for others to be read.
-	loopMost = 0.95
-	// sharedMost is the share that it may take of CPUs that it has in common with the server, where less than sharedIdle of them is left.
-	// With cheap statements from a local server (MariaDB 10.11: sysbench's point selects and read-write) the generator takes a third of
-	// what both take. That is usual, and known to whoever runs a server beside the load; with more it decides what is measured.
-	sharedMost = 0.40
-	sharedIdle = 0.10
-	gcMost     = 0.01 // of the time, in which the garbage collector stopped the generator
-	stealMost  = 0.01 // of the CPUs, taken by the hypervisor
-	// foreignMost is the share of the CPUs that other programs may take, and foreignUser the share of user time that has to be in it:
-	// what interrupts and the kernel's own threads do for the load is no program's, and is system time.
-	foreignMost = 0.10
-	foreignUser = 0.05
-)
-
-// generator is the machine that drove the load; nil where it was not watched.
-func (c *Cell) generator() *Machine {
-	for i := range c.Machines {
-		if c.Machines[i].Role == Generator {
-			return &c.Machines[i]
-		}
-	}
-	return nil
+// Machine is what one machine did while a cell was measured, warm-up not counted.
+type Machine struct {
+	Role string `json:"role"` // Generator or ServerMachine
+	// Server tells that the server under test runs on it. A machine that drives the load and runs the server is there once, as Generator.
+	Server bool   `json:"server,omitempty"`
+	Name   string `json:"name,omitempty"` // its host name
+	Usage  Usage  `json:"usage"`
+	// Processes are those whose share of it is known, by ProcessGenerator and, where that is a process of this machine, ProcessServer.
+	Processes map[string]Process `json:"processes,omitempty"`
+	// SeriesFile has a Usage for each second of the load's series, or for several where the machine was slow to answer; set by Writer.Append.
+	SeriesFile string  `json:"series_file,omitempty"`
+	Seconds    []Usage `json:"-"` // kept in series/
 }
 
-// underTest is the machine of the server or, of a load on this machine, this one; nil where it was not watched.
-func (c *Cell) underTest() *Machine {
-	if c.Load != "" {
-		return c.generator()
-	}
-	for i := range c.Machines {
-		if c.Machines[i].hasServer() {
-			return &c.Machines[i]
-		}
-	}
-	return nil
+// Usage is what a machine did over a span of time, by its kernel's counters. Linux has them all; what is not known is 0.
+type Usage struct {
+	At      float64 `json:"at_s,omitempty"` // its start, in seconds after the measured part began
+	Elapsed float64 `json:"elapsed_s"`      // seconds, by the machine's own clock
+	CPUs    int     `json:"cpus"`
+	// User (nice included), System (interrupts included), IOWait, Steal and Idle are shares of the time of all CPUs, 0 to 1.
+	User   float64 `json:"cpu_user"`
+	System float64 `json:"cpu_system"`
+	IOWait float64 `json:"cpu_iowait"`
+	Steal  float64 `json:"cpu_steal"` // taken by the hypervisor for others
+	Idle   float64 `json:"cpu_idle"`
+
+	ContextSwitches int64   `json:"context_switches"`
+	RunQueue        float64 `json:"run_queue"` // runnable tasks, the mean of what was seen at each second
+
+	// Reads, Writes, BytesRead and BytesWritten are of whole disks: partitions and devices stacked upon others are not counted again.
+	Reads        int64 `json:"disk_reads"`
+	Writes       int64 `json:"disk_writes"`
+	BytesRead    int64 `json:"disk_bytes_read"`
+	BytesWritten int64 `json:"disk_bytes_written"`
+
+	BytesReceived int64 `json:"net_bytes_received"` // of all network devices but the loopback
+	BytesSent     int64 `json:"net_bytes_sent"`
+
+	Free   int64 `json:"memory_free_bytes"`   // at the end of the span
+	Cached int64 `json:"memory_cached_bytes"` // page cache and buffers, likewise
 }
 
-func (m *Machine) hasServer() bool { return m.Server || m.Role == ServerMachine }
-
-// known tells whether the machine's kernel told what its CPUs did, over a time that is not too short to say something.
-func (m *Machine) known() bool {
-	u := m.Usage
-	return u.CPUs > 0 && u.Elapsed >= usageLeast && u.User+u.System+u.IOWait+u.Steal+u.Idle > 0
+// Process is what one process took of its machine while a cell was measured.
+type Process struct {
+	PID    int     `json:"pid"`
+	User   float64 `json:"cpu_user_s"`
+	System float64 `json:"cpu_system_s"`
+	// Wait is how many thread-seconds it was ready to run and had no CPU, where the kernel tells (schedstat).
+	Wait   float64 `json:"run_queue_wait_s,omitempty"`
+	Memory int64   `json:"resident_bytes,omitempty"` // at the end
+	// GCPause and GCs are of benchplan itself: seconds in which its garbage collector stopped it, and collections.
+	GCPause float64 `json:"gc_pause_s,omitempty"`
+	GCs     int64   `json:"gcs,omitempty"`
 }
 
-// idle is the share of the CPUs that nobody wanted.
-func (u Usage) idle() float64 { return u.Idle + u.IOWait }
-
-// share is the part of the CPUs of its machine that a process took.
-func (p Process) share(u Usage) float64 { return (p.User + p.System) / (u.Elapsed * float64(u.CPUs)) }
-
-// title names the machine in a text.
-func (m *Machine) title() string {
-	text := "the generator's machine"
-	if m.hasServer() {
-		text = "the server's machine"
-	}
-	if m.Name != "" {
-		text += " (" + m.Name + ")"
-	}
-	return text
+// ServerStatus is what SHOW GLOBAL STATUS counted while a cell was measured, and what SHOW GLOBAL VARIABLES said before it.
+type ServerStatus struct {
+	Elapsed float64 `json:"elapsed_s"`
+	// Counters are differences of the status variables that changed, by their names in lower case.
+	Counters map[string]int64 `json:"counters,omitempty"`
+	// Variables are the global variables whose values differ from those of the run's record of the target.
+	Variables map[string]string `json:"variables,omitempty"`
+	// SeriesFile has, for each second of the load's series, the differences of StatusSeries; nothing where the server was not asked
+	// at both of its ends. Set by Writer.Append.
+	SeriesFile string             `json:"series_file,omitempty"`
+	Seconds    []map[string]int64 `json:"-"` // kept in series/
 }
 
-// checkMachines doubts a cell that was short of CPU, or not alone on its machines.
-func checkMachines(c *Cell) []Mark {
-	marks := checkLoop(c)
-	if m := c.generator(); m != nil && m.known() {
-		if p, ok := m.Processes[ProcessGenerator]; ok {
-			marks = append(marks, checkGC(m, p)...)
-			switch {
-			case c.Load != "": // the generator is the load
-			case m.hasServer():
-				marks = append(marks, checkShared(m, p)...)
-			default:
-				marks = append(marks, checkGenerator(c, m, p)...)
-			}
-		}
-	}
-	return append(marks, checkNoise(c)...)
-}
-
-// checkGenerator doubts what was measured by a generator that had too little CPU, on a machine without the server.
-func checkGenerator(c *Cell, m *Machine, p Process) []Mark {
-	var texts []string
-	metric := "tps"
-	if inEvents := c.Outcome.Latency.Mean / 1000 * float64(c.Outcome.Latency.Count); inEvents > 0 && p.Wait >= waitMost*inEvents {
-		texts = append(texts, fmt.Sprintf("it waited for a CPU %.3g ms an event, where an event takes %.3g ms",
-			1000*p.Wait/float64(c.Outcome.Latency.Count), c.Outcome.Latency.Mean))
-		metric = "mean"
-	}
-	if own := p.share(m.Usage); own >= ownMost {
-		texts = append(texts, fmt.Sprintf("it took %.0f %% of its %d CPUs", 100*own, m.Usage.CPUs))
-	} else if m.Usage.idle() < idleLeast {
-		texts = append(texts, fmt.Sprintf("its machine had %.1f %% of its %d CPUs left", 100*m.Usage.idle(), m.Usage.CPUs))
-	}
-	if texts == nil {
-		return nil
-	}
-	return []Mark{{MarkGenerator, metric, "the generator was short of CPU: " + strings.Join(texts, "; "),
-		"more CPUs for the generator, or fewer threads: this is its limit and not the server's"}}
-}
-
-// checkLoop doubts what was measured by a generator of which one thread was at its limit, however much CPU its machine had left.
-func checkLoop(c *Cell) []Mark {
-	if c.Outcome.LoopBusy < loopMost {
-		return nil
-	}
-	return []Mark{{MarkGenerator, "tps", fmt.Sprintf("the generator was at its limit: a thread that drives clients was busy %.0f %% of the time", 100*c.Outcome.LoopBusy),
-		"`io: driver` drives them on all CPUs of the generator; or fewer threads, or a second generator"}}
-}
-
-// checkShared doubts what a server did whose CPUs the generator took.
-func checkShared(m *Machine, p Process) []Mark {
-	own := p.share(m.Usage)
-	if own < sharedMost || m.Usage.idle() >= sharedIdle {
-		return nil
-	}
-	return []Mark{{MarkShared, "tps", fmt.Sprintf("generator and server share %d CPUs, all of them busy: the generator took %.0f %%", m.Usage.CPUs, 100*own),
-		"a server on another machine has its CPUs to itself; here, fewer threads leave it more"}}
-}
-
-func checkGC(m *Machine, p Process) []Mark {
-	share := p.GCPause / m.Usage.Elapsed
-	if share < gcMost {
-		return nil
-	}
-	return []Mark{{MarkGC, "max", fmt.Sprintf("benchplan's garbage collector stopped it for %.1f %% of the time (%d collections)", 100*share, p.GCs),
-		"GOGC=400 in the environment of benchplan, where it has the memory; or fewer threads"}}
-}
-
-// checkNoise doubts a cell whose machines did something else besides.
-func checkNoise(c *Cell) []Mark {
-	var texts []string
-	for i := range c.Machines {
-		m := &c.Machines[i]
-		if !m.known() {
-			continue
-		}
-		if m.Usage.Steal >= stealMost {
-			texts = append(texts, fmt.Sprintf("the hypervisor took %.1f %% of the CPU time of %s for others", 100*m.Usage.Steal, m.title()))
-		}
-		if foreign, ok := m.foreign(); ok {
-			texts = append(texts, fmt.Sprintf("other programs took %.0f %% of the CPUs of %s", 100*foreign, m.title()))
-		}
-	}
-	if texts == nil {
-		return nil
-	}
-	return []Mark{{MarkNoisy, "tps", strings.Join(texts, "; "), "end what else runs there or use a machine of its own; more repeats, interleaved, share the noise out"}}
-}
-
-// foreign is the share of its CPUs that neither benchplan nor the server took, where that is too much. What these two took has to be
-// known, each where it runs.
-func (m *Machine) foreign() (float64, bool) {
-	var ours []Process
-	for _, kind := range []struct {
-		name string
-		here bool
-	}{{ProcessGenerator, m.Role == Generator}, {ProcessServer, m.hasServer()}} {
-		p, known := m.Processes[kind.name]
-		switch {
-		case kind.here && !known:
-			return 0, false
-		case kind.here:
-			ours = append(ours, p)
-		}
-	}
-	u := m.Usage
-	user, all := u.User, u.User+u.System
-	for _, p := range ours {
-		user -= p.User / (u.Elapsed * float64(u.CPUs))
-		all -= p.share(u)
-	}
-	return all, all >= foreignMost && user >= foreignUser
+// StatusSeries are the status variables that are kept for each second, where the server has them: MariaDB has rows_read and the
+// handler_… variables where MySQL has innodb_rows_….
+var StatusSeries = []string{
+	"questions", "com_commit", "com_rollback", "innodb_rows_read", "innodb_rows_inserted", "innodb_rows_updated", "innodb_rows_deleted",
+	"rows_read", "handler_write", "handler_update", "handler_delete",
+	"innodb_buffer_pool_read_requests", "innodb_buffer_pool_reads", "innodb_os_log_written", "innodb_os_log_fsyncs", "innodb_data_fsyncs",
+	"innodb_row_lock_waits", "innodb_row_lock_time", "created_tmp_tables", "created_tmp_disk_tables",
 }

@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -10,30 +11,35 @@ import (
 
 // The codes of the marks.
 const (
-	MarkErrors     = "errors"       // errors were counted
-	MarkNoRows     = "no_rows"      // the reads met nothing
-	MarkLowRows    = "low_rows"     // most reads met nothing
-	MarkLittle     = "littles_law"  // clients, rate and latency do not fit together
-	MarkUnfinished = "unfinished"   // events that no latency holds took far longer than those that were counted
-	MarkRestarts   = "restarts"     // many events had to begin anew
-	MarkStranded   = "stranded"     // something was left open on the server
-	MarkTrend      = "trend"        // the rate rose or sank all through the cell
-	MarkRate       = "rate_missed"  // an open loop did not keep its rate, or only by a queue
-	MarkOverloaded = "overloaded"   // the queue of an open loop grew all through the cell
-	MarkSchedule   = "schedule"     // the generator itself began events late
-	MarkGenerator  = "generator"    // the generator was short of CPU
-	MarkShared     = "shared_cpu"   // the generator took the server's CPUs
-	MarkGC         = "gc_pauses"    // the generator's garbage collector stopped it
-	MarkNoisy      = "noisy_host"   // the machines did something else besides
-	MarkPartial    = "partial"      // interrupted
-	MarkFailed     = "failed"       // ended by an error
-	MarkStopRule   = "stop_rule"    // ended by another rule than what it is compared with
-	MarkDuration   = "duration"     // measured for another time than what it is compared with
-	MarkTables     = "tables"       // on tables of another size than what it is compared with
-	MarkUnlike     = "unlike"       // differs in something else from what it is compared with
-	MarkNoRepeats  = "no_repeats"   // nothing to tell noise by
-	MarkFewRepeats = "few_repeats"  // too few to tell a difference from noise, or for an interval
-	MarkChance     = "chance_alone" // how many differences are expected where there are none
+	MarkErrors     = "errors"        // errors were counted
+	MarkNoRows     = "no_rows"       // the reads met nothing
+	MarkLowRows    = "low_rows"      // most reads met nothing
+	MarkLittle     = "littles_law"   // clients, rate and latency do not fit together
+	MarkUnfinished = "unfinished"    // events that no latency holds took far longer than those that were counted
+	MarkRestarts   = "restarts"      // many events had to begin anew
+	MarkReconnects = "reconnects"    // connections were lost, and clients were without for long
+	MarkStranded   = "stranded"      // something was left open on the server
+	MarkTrend      = "trend"         // the rate rose or sank all through the cell
+	MarkRate       = "rate_missed"   // an open loop did not keep its rate, or only by a queue
+	MarkOverloaded = "overloaded"    // the queue of an open loop grew all through the cell
+	MarkSchedule   = "schedule"      // the generator itself began events late
+	MarkGenerator  = "generator"     // the generator was short of CPU
+	MarkShared     = "shared_cpu"    // the generator took the server's CPUs
+	MarkGC         = "gc_pauses"     // the generator's garbage collector stopped it
+	MarkUnwatched  = "unwatched"     // figures of a machine or a server are of a part of the cell only
+	MarkNoisy      = "noisy_host"    // the machines did something else besides
+	MarkPartial    = "partial"       // interrupted
+	MarkFailed     = "failed"        // ended by an error
+	MarkStopRule   = "stop_rule"     // ended by another rule than what it is compared with
+	MarkDuration   = "duration"      // measured for another time than what it is compared with
+	MarkTables     = "tables"        // on tables of another size than what it is compared with
+	MarkUnlike     = "unlike"        // differs in something else from what it is compared with
+	MarkNoRepeats  = "no_repeats"    // nothing to tell noise by
+	MarkFewRepeats = "few_repeats"   // too few to tell a difference from noise, or for an interval
+	MarkCut        = "cut_short"     // compared with a cell that was not carried out to its end, or itself one
+	MarkZero       = "zero_baseline" // a baseline of 0, of which nothing is a percentage
+	MarkChance     = "chance_alone"  // how many differences are expected where there are none
+	MarkOrder      = "order"         // the repeats of a scenario were executed one after the other
 )
 
 // Tolerances of the checks.
@@ -47,6 +53,7 @@ const (
 	unfinishedMin     = 100   // milliseconds; what is shorter is no stall
 	unfinishedFactor  = 2     // times the longest counted event
 	restartShare      = 0.01
+	awayShare         = 0.01 // of the clients' time, without a connection
 	rowsPerReadLeast  = 0.5  // below, at least half of the reads met nothing
 	trendLeast        = 0.10 // of the median, from the begin of the cell to its end
 )
@@ -65,6 +72,7 @@ func Check(c *Cell) []Mark {
 	add(Mark{MarkStranded, "", fmt.Sprintf("%d clients lost their connection at the end and could not roll back what they had open", c.Outcome.Stranded),
 		"a prepared transaction keeps its locks: look at XA RECOVER and roll back what is there"}, c.Outcome.Stranded > 0)
 	add(checkRestarts(c))
+	add(checkReconnects(c))
 	add(checkUnfinished(c))
 	add(checkTrend(c))
 	return slices.Concat(marks, checkLittle(c), checkSchedule(c), checkMachines(c))
@@ -103,7 +111,7 @@ func checkErrors(c *Cell) (Mark, bool) {
 
 func errorText(e ErrorCount) string {
 	text := fmt.Sprintf("%d × error %d", e.Count, e.Code)
-	if e.Code == 0 {
+	if e.Code == codeLost {
 		text = fmt.Sprintf("%d × connection lost", e.Count)
 	}
 	if e.Class != "" {
@@ -112,8 +120,14 @@ func errorText(e ErrorCount) string {
 	return text
 }
 
-// codeDuplicateKey is ER_DUP_ENTRY, the error of a row that is there already.
-const codeDuplicateKey = 1062
+// The errors of which more is known than their text.
+const (
+	codeLost             = 0    // no number: the connection was lost
+	codeSnapshotConflict = 1020 // ER_CHECKREAD
+	codeDuplicateKey     = 1062 // ER_DUP_ENTRY: a row is there already
+	codeLockWaitTimeout  = 1205
+	codeDeadlock         = 1213
+)
 
 // checkRestarts doubts a cell whose clients spent a noticeable part of their time on what was rolled back.
 func checkRestarts(c *Cell) (Mark, bool) {
@@ -121,22 +135,46 @@ func checkRestarts(c *Cell) (Mark, bool) {
 	if n == 0 || float64(n) < restartShare*float64(events) {
 		return Mark{}, false
 	}
-	var texts []string
-	remedy := "fewer clients or more rows get less into each other's way"
+	var texts, remedies []string
 	for _, e := range c.Outcome.Restarts {
-		text := errorText(e)
-		if e.Code == codeDuplicateKey {
+		text, remedy := errorText(e), ""
+		switch e.Code {
+		case codeLost:
+			remedy = "the server's log says why connections were lost"
+		case codeDeadlock, codeLockWaitTimeout, codeSnapshotConflict:
+			remedy = "fewer clients or more rows get less into each other's way"
+		case codeDuplicateKey:
 			text += ", rows of an earlier run are in the way"
 			remedy = "prepare the tables anew before the run step"
+		default: // on_error said so
+			if e.Message != "" {
+				text += ": " + e.Message
+			}
+			remedy = "find the cause of what on_error has begin anew"
 		}
 		texts = append(texts, text)
+		if !slices.Contains(remedies, remedy) {
+			remedies = append(remedies, remedy)
+		}
 	}
 	share := ""
 	if events > 0 {
-		share = fmt.Sprintf(" (%.3g %%)", 100*float64(n)/float64(events))
+		share = fmt.Sprintf(" (%s %%)", plainly(100*float64(n)/float64(events)))
 	}
 	return Mark{MarkRestarts, "restarts",
-		fmt.Sprintf("%d restarts on %d events%s, their time is in the latency: %s", n, events, share, strings.Join(texts, "; ")), remedy}, true
+		fmt.Sprintf("%d restarts on %d events%s, their time is in the latency: %s", n, events, share, strings.Join(texts, "; ")), strings.Join(remedies, "; ")}, true
+}
+
+// checkReconnects doubts a cell whose clients were without a server for a noticeable part of their time: the rate is the mean of a time
+// with one and a time without.
+func checkReconnects(c *Cell) (Mark, bool) {
+	o := &c.Outcome
+	whole := float64(o.Clients) * o.Elapsed
+	if o.Reconnects == 0 || whole <= 0 || o.ReconnectTime < awayShare*whole {
+		return Mark{}, false
+	}
+	return Mark{MarkReconnects, "tps", fmt.Sprintf("connections were opened again %d times: clients had none for %s %% of their time, which rate and latency hold",
+		o.Reconnects, plainly(100*o.ReconnectTime/whole)), "the server's log says why they were lost, unless on_error had them dropped; the series of the cell shows when"}, true
 }
 
 // checkUnfinished doubts the latencies of a cell at whose end something hung: what did not end in time was not counted.
@@ -216,8 +254,8 @@ func checkLittle(c *Cell) []Mark {
 		if r.Name != "" {
 			name = r.Name + " clients"
 		}
-		texts = append(texts, fmt.Sprintf("%.1f/s of %.4g ms each keep %.1f clients busy, not %d %s",
-			float64(r.Events)/o.Elapsed, r.Latency.Mean, busy, r.Clients, name))
+		texts = append(texts, fmt.Sprintf("%.1f/s of %s ms each keep %.1f clients busy, not %d %s",
+			float64(r.Events)/o.Elapsed, rounded(r.Latency.Mean), busy, r.Clients, name))
 	}
 	if texts == nil {
 		return nil
@@ -232,12 +270,12 @@ func sameEvents(c, base *Cell) bool {
 }
 
 // checkPair gives what makes a row's repeats unlike those of the row that it is compared with, besides its labels; other names
-// that one. Each repeat is held against the one that was run with it; tables that grow are held by their medians, since in
-// interleaved rounds they grow for both.
+// that one. Each repeat is held against the one of its round; tables that grow are held by their medians, since in interleaved rounds
+// they grow for both.
 func checkPair(cells, base []*Cell, other string) []Mark {
 	var marks []Mark
-	for i := range max(len(cells), len(base)) {
-		marks = mergeMarks(marks, checkAgainst(cells[min(i, len(cells)-1)], base[min(i, len(base)-1)], other))
+	for _, p := range byRound(base, cells) {
+		marks = mergeMarks(marks, checkAgainst(p.cell, p.base, other))
 	}
 	if a, b := medianRows(cells), medianRows(base); unlikeRows(a, b) {
 		marks = mergeMarks(marks, []Mark{{MarkTables, "change.tps", fmt.Sprintf("began with %.0f rows, %s with %.0f", a, other, b), samePrepare}})
@@ -245,8 +283,26 @@ func checkPair(cells, base []*Cell, other string) []Mark {
 	return marks
 }
 
-// checkRepeats doubts repeats that were not run on the same data: they are no samples of one thing.
+// byRound pairs the repeats of two rows that are of the same round, so that one that failed leaves the others with those that were run
+// with them. Where no round is common to both, the first of either is a pair.
+func byRound(base, cells []*Cell) []cellPair {
+	var pairs []cellPair
+	for _, c := range cells {
+		if i := slices.IndexFunc(base, func(b *Cell) bool { return b.Round == c.Round }); i >= 0 {
+			pairs = append(pairs, cellPair{base[i], c})
+		}
+	}
+	if pairs == nil {
+		return []cellPair{{base[0], cells[0]}}
+	}
+	return pairs
+}
+
+// checkRepeats doubts repeats that were not run on the same data: they are no samples of one thing. Of one with 0 rows that is not known.
 func checkRepeats(cells []*Cell) []Mark {
+	if cells = slices.DeleteFunc(slices.Clone(cells), func(c *Cell) bool { return c.RowsAtStart == 0 }); len(cells) == 0 {
+		return nil
+	}
 	first := slices.MinFunc(cells, func(a, b *Cell) int { return cmp.Compare(a.RowsAtStart, b.RowsAtStart) })
 	last := slices.MaxFunc(cells, func(a, b *Cell) int { return cmp.Compare(a.RowsAtStart, b.RowsAtStart) })
 	if !unlikeRows(float64(first.RowsAtStart), float64(last.RowsAtStart)) {
@@ -300,6 +356,55 @@ func checkAgainst(c, base *Cell, other string) []Mark {
 	return marks
 }
 
+// checkVariables gives the global variables in which the server was not the same for cells of one run that are compared: something but
+// the plan changed them between the two, as far as the record tells. Servers that were started with other options differ in what
+// follows from these.
+func checkVariables(cells, base []*Cell, other string) []Mark {
+	seen := map[string]bool{}
+	var texts []string
+	for _, p := range byRound(base, cells) {
+		b, c := p.base, p.cell
+		if c.Server == nil || b.Server == nil || c.Target.Address != b.Target.Address || !sameOptions(c, b) {
+			continue
+		}
+		here, there := changedVariables(c), changedVariables(b)
+		names := slices.AppendSeq(slices.Collect(maps.Keys(here)), maps.Keys(there))
+		slices.Sort(names)
+		for _, name := range names {
+			v, w := valueOrFirst(here, name), valueOrFirst(there, name)
+			if v != w && !seen[name] && !setByPlan(c, name) && !setByPlan(b, name) {
+				seen[name] = true
+				texts = append(texts, fmt.Sprintf("%s was %s, for %s %s", name, v, other, w))
+			}
+		}
+	}
+	if texts == nil {
+		return nil
+	}
+	if more := len(texts) - noteLines; more > 1 {
+		texts = append(texts[:noteLines], fmt.Sprintf("and %d more", more))
+	}
+	return []Mark{{MarkUnlike, "change.tps", "the server's variable " + strings.Join(texts, "; "),
+		"what else has access to the server may have changed it; where a step of the plan did, `server: { set: … }` puts it into the record"}}
+}
+
+func valueOrFirst(changed map[string]string, name string) string {
+	if v, ok := changed[name]; ok {
+		return cmp.Or(v, `""`)
+	}
+	return "as the run began"
+}
+
+// sameOptions tells whether the servers of two cells were started with the same options, as far as the plan gave them.
+func sameOptions(a, b *Cell) bool {
+	options := func(c *Cell) map[string]string {
+		list := maps.Clone(c.Attributes)
+		maps.DeleteFunc(list, func(name, _ string) bool { return !strings.HasPrefix(name, attributeOption) })
+		return list
+	}
+	return maps.Equal(options(a), options(b))
+}
+
 // ranToEnd tells whether a cell was ended by one of its own rules.
 func ranToEnd(c *Cell) bool {
 	return c.Status == Complete && (c.Outcome.Stopped == ByDuration || c.Outcome.Stopped == ByEvents)
@@ -331,4 +436,12 @@ func seconds(s float64) string {
 	default:
 		return fmt.Sprintf("%d h %d min", whole/3600, whole%3600/60)
 	}
+}
+
+// plainly writes a number with three significant digits; whole from 1000 on, as people write no exponents.
+func plainly(v float64) string {
+	if math.Abs(v) >= 999.5 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
 }

@@ -24,6 +24,7 @@ func pairOf(repeats int, change func(*Cell)) []Cell {
 			c := cellAt(len(cells)+1, Label{"config", config})
 			c.Repeat, c.Round = repeat+1, repeat+1
 			c.RowsAtStart = 2000
+			c.Server = &ServerStatus{}
 			c.Outcome.Events += int64(repeat) // a measured figure is never the same
 			if config == "changed" && change != nil {
 				change(&c)
@@ -51,6 +52,15 @@ func alone() Machine {
 func together() Machine {
 	return Machine{Role: Generator, Server: true, Name: "laptop", Usage: Usage{Elapsed: 10, CPUs: 2, User: 0.6, System: 0.38, Idle: 0.02},
 		Processes: map[string]Process{ProcessGenerator: {User: 3, System: 3.5, Wait: 30, GCPause: 0.01}, ProcessServer: {User: 8.5, System: 4}}}
+}
+
+// onLoopback is a cell of alone whose server is reached over the loopback.
+func onLoopback(change func(*Machine, *Process)) func(*Cell) {
+	put := on(alone(), change)
+	return func(c *Cell) {
+		put(c)
+		c.Target.Address = "127.0.0.1:3306"
+	}
 }
 
 // on puts a cell on a machine that is changed in one way.
@@ -101,6 +111,14 @@ var markCases = map[string]struct {
 		cells("1 %", func(c *Cell) { c.Outcome.Restarts = []ErrorCount{{Code: 1213, Count: 11}} }),
 		cells("less", func(c *Cell) { c.Outcome.Restarts = []ErrorCount{{Code: 1213, Count: 9}} }),
 	},
+	MarkReconnects: {
+		cells("away for 1 % of the time", func(c *Cell) {
+			c.Outcome.Reconnects, c.Outcome.ReconnectTime = 1, 0.01*float64(c.Outcome.Clients)*c.Outcome.Elapsed
+		}),
+		cells("back at once", func(c *Cell) {
+			c.Outcome.Reconnects, c.Outcome.ReconnectTime = 5, 0.009*float64(c.Outcome.Clients)*c.Outcome.Elapsed
+		}),
+	},
 	MarkStranded: {
 		cells("one client", func(c *Cell) { c.Outcome.Stranded = 1 }),
 		cells("cut, and rolled back", func(c *Cell) { c.Outcome.Cut = 1 }),
@@ -148,6 +166,7 @@ var markCases = map[string]struct {
 			"it took most", on(alone(), func(m *Machine, p *Process) { p.User, p.System, m.Usage.User, m.Usage.Idle = 13, 2.9, 0.7, 0.2 }),
 			"waiting for a disk is leaving the CPU", on(alone(), func(m *Machine, _ *Process) { m.Usage.IOWait, m.Usage.Idle = 0.48, 0.02 }),
 			"the server is there too", on(together(), func(*Machine, *Process) {}),
+			"the server is reached over the loopback", onLoopback(func(m *Machine, _ *Process) { m.Usage.Steal, m.Usage.Idle = 0.46, 0.04 }),
 			"its machine is not known", on(alone(), func(m *Machine, p *Process) { m.Usage, p.Wait = Usage{}, 0 }),
 			"it is the load", func(c *Cell) {
 				on(alone(), func(m *Machine, p *Process) { p.User, m.Usage.User, m.Usage.Idle = 17, 0.85, 0 })(c)
@@ -155,7 +174,8 @@ var markCases = map[string]struct {
 			}),
 	},
 	MarkShared: {
-		cells("most of what is there", on(together(), func(_ *Machine, p *Process) { p.User, p.System = 4, 4 })),
+		cells("most of what is there", on(together(), func(_ *Machine, p *Process) { p.User, p.System = 4, 4 }),
+			"of what a server on the loopback may want", onLoopback(func(m *Machine, p *Process) { p.User, p.System, m.Usage.Idle = 6, 3, 0.05 })),
 		cells("a third, as always", on(together(), func(*Machine, *Process) {}),
 			"there is enough", on(together(), func(m *Machine, p *Process) { p.User, p.System, m.Usage.System, m.Usage.Idle = 4, 4, 0.3, 0.10 }),
 			"the server is elsewhere", on(alone(), func(m *Machine, p *Process) { p.User, m.Usage.Idle = 6, 0.06 })),
@@ -163,6 +183,15 @@ var markCases = map[string]struct {
 	MarkGC: {
 		cells("1 % of the time", on(together(), func(_ *Machine, p *Process) { p.GCPause, p.GCs = 0.1, 300 })),
 		cells("less", on(together(), func(_ *Machine, p *Process) { p.GCPause, p.GCs = 0.09, 300 })),
+	},
+	MarkUnwatched: {
+		cells("a machine was lost", on(alone(), func(m *Machine, _ *Process) { m.Usage.Elapsed = 9 }),
+			"the server was started anew", func(c *Cell) { c.Server = &ServerStatus{Elapsed: 4, Counters: map[string]int64{"questions": 1}} }),
+		cells("read a little late", on(alone(), func(m *Machine, _ *Process) { m.Usage.Elapsed = 9.1 }),
+			"variables alone", func(c *Cell) { c.Server = &ServerStatus{Variables: map[string]string{"a": "b"}} },
+			"a short cell", func(c *Cell) {
+				c.Outcome.Elapsed, c.Server = 2, &ServerStatus{Elapsed: 1.1, Counters: map[string]int64{"questions": 1}}
+			}),
 	},
 	MarkNoisy: {
 		cells("steal", on(alone(), func(m *Machine, _ *Process) { m.Usage.Steal = 0.01 }),
@@ -172,6 +201,7 @@ var markCases = map[string]struct {
 		cells("hardly any steal", on(alone(), func(m *Machine, _ *Process) { m.Usage.Steal = 0.009 }),
 			"a little beside it", on(alone(), func(m *Machine, p *Process) { p.User, p.System = 5.2, 3 }),
 			"interrupts of its own load", on(alone(), func(m *Machine, _ *Process) { m.Usage.User, m.Usage.System, m.Usage.Idle = 0.34, 0.45, 0.21 }),
+			"what a server on the loopback took is not known", onLoopback(func(_ *Machine, p *Process) { p.User, p.System = 1, 1 }),
 			"what the server took is not known", on(together(), func(m *Machine, p *Process) {
 				delete(m.Processes, ProcessServer)
 			}),
@@ -208,12 +238,40 @@ var markCases = map[string]struct {
 			"a few more with each repeat", func(c *Cell) { c.RowsAtStart = 1900 + 50*int64(c.Repeat) }),
 	},
 	MarkUnlike: {
-		cells("another workload", func(c *Cell) { c.Workload = "oltp_write_only" }),
-		cells("the same", func(*Cell) {}),
+		cells("another workload", func(c *Cell) { c.Workload = "oltp_write_only" },
+			"a variable of the server was changed", func(c *Cell) { c.Server = &ServerStatus{Variables: map[string]string{"sync_binlog": "1000"}} },
+			"for one repeat", func(c *Cell) {
+				if c.Repeat == 3 {
+					c.Server = &ServerStatus{Variables: map[string]string{"sync_binlog": "1000"}}
+				}
+			}),
+		cells("the same", func(*Cell) {}, "nobody looked", func(c *Cell) { c.Server = nil },
+			"the plan changed it", func(c *Cell) {
+				c.Server = &ServerStatus{Variables: map[string]string{"sync_binlog": "1000"}}
+				c.Attributes = map[string]string{"variable sync_binlog": "1000"}
+			},
+			"a server with an option that it follows from", func(c *Cell) {
+				c.Server = &ServerStatus{Variables: map[string]string{"table_open_cache": "400"}}
+				c.Attributes = map[string]string{"option max-connections": "9"}
+			},
+			"a state", func(c *Cell) { c.Server = &ServerStatus{Variables: map[string]string{"gtid_binlog_pos": "0-1-9"}} }),
+	},
+	MarkZero: {
+		withBaseline("nothing was done", func(c *Cell) { c.Outcome.Events = 0 }),
+		cells("nothing was done", func(c *Cell) { c.Outcome.Events = 0 }),
 	},
 	MarkNoRepeats:  {repeated(1), repeated(2)},
 	MarkFewRepeats: {repeated(3), repeated(6)},
-	MarkChance:     {repeated(6), repeated(1)},
+	MarkCut: {
+		cells("ended by an error", func(c *Cell) { c.Status, c.Outcome.Stopped = Failed, ByError }, "interrupted", func(c *Cell) { c.Status = Partial }),
+		cells("one repeat of several failed", func(c *Cell) {
+			if c.Repeat == 2 {
+				c.Status = Failed
+			}
+		}),
+	},
+	MarkOrder:  {oneAfterTheOther(6), repeated(6)},
+	MarkChance: {repeated(6), repeated(1)},
 }
 
 // serverAt is the machine of a server of 2 CPUs, busy for 18 CPU-seconds of 20, of which its process took so many.
@@ -232,8 +290,67 @@ func cells(name string, change func(*Cell), more ...any) map[string]func() []Cel
 	return list
 }
 
+// withBaseline is cells with the first row changed, and not the second.
+func withBaseline(name string, change func(*Cell)) map[string]func() []Cell {
+	return map[string]func() []Cell{name: func() []Cell {
+		cells := pairOf(4, nil)
+		for i := 0; i < len(cells); i += 2 {
+			change(&cells[i])
+		}
+		return cells
+	}}
+}
+
+// TestRepeatsAreHeldAgainstTheirRounds: where the first repeat of a row failed, the others are held against those of their own rounds, and one
+// whose rows nobody knows does not hide that the others had different ones.
+func TestRepeatsAreHeldAgainstTheirRounds(t *testing.T) {
+	cells := pairOf(4, func(c *Cell) {
+		if c.Repeat == 1 {
+			c.Status = Failed
+		}
+	})
+	for i := range cells { // of each round the time is another
+		cells[i].Outcome.Elapsed *= float64(cells[i].Round)
+		cells[i].Outcome.Events *= int64(cells[i].Round)
+	}
+	if n, ok := noted(cells)[MarkDuration]; ok {
+		t.Errorf("held against other rounds: %q", n.Lines)
+	}
+	grown := pairOf(4, func(c *Cell) {
+		if c.RowsAtStart = 2000 * int64(c.Repeat); c.Repeat == 2 {
+			c.RowsAtStart = 0
+		}
+	})
+	if n, ok := noted(grown)[MarkTables]; !ok || n.Lines[0] != "repeat 1 began with 2000 rows, repeat 4 with 8000" {
+		t.Errorf("one repeat of which the rows are not known: %q", n.Lines)
+	}
+}
+
+// TestMarksHaveNoExponents: a latency of seconds is written as people write it.
+func TestMarksHaveNoExponents(t *testing.T) {
+	c := cellAt(1)
+	openLoop(&c)
+	c.Outcome.Latency.P99, c.Outcome.Schedule.Overslept.P99 = 2398.1, 1398.6
+	m, doubtful := checkOverslept(&c)
+	if want := "1 % of them by 1399 ms and more, where p99 is 2398 ms"; !doubtful || !strings.HasSuffix(m.Text, want) {
+		t.Errorf("%q, want %q", m.Text, want)
+	}
+}
+
 func repeated(n int) map[string]func() []Cell {
 	return map[string]func() []Cell{strconv.Itoa(n) + " repeats": func() []Cell { return pairOf(n, nil) }}
+}
+
+// oneAfterTheOther makes the pair with the repeats of the baseline before those of the other.
+func oneAfterTheOther(n int) map[string]func() []Cell {
+	return map[string]func() []Cell{"one after the other": func() []Cell {
+		cells := pairOf(n, nil)
+		slices.SortStableFunc(cells, func(a, b Cell) int { return strings.Compare(b.Labels[0].Value, a.Labels[0].Value) })
+		for i := range cells {
+			cells[i].Seq = i + 1
+		}
+		return cells
+	}}
 }
 
 // noted gives the codes of the footnotes of a report on cells.

@@ -1,6 +1,9 @@
 package results
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Direction says which way a metric is better.
 type Direction string
@@ -215,4 +218,13 @@ func sumErrors(list []ErrorCount) int64 {
 		n += e.Count
 	}
 	return n
+}
+
+// metricNames lists all metrics by name.
+func metricNames() []string {
+	names := map[string]bool{}
+	for _, m := range metrics {
+		names[m.Name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
 }

@@ -34,8 +34,8 @@ type Role struct {
 	Name    string `json:"name"`
 	Clients int    `json:"clients"`
 	Events  int64  `json:"events"`
-	// Uncounted is how many client-seconds of the measured time are in no event's latency: those before a client was first woken, of events under way at the
-	// end and of clients for which no event was left, less what the latencies hold from before. With it Little's law is exact.
+	// Uncounted is how many client-seconds of the measured time are in no event's latency: those before a client was first woken, of events that failed or were under way at the
+	// end, and of clients for which no event was left, less what the latencies hold from before. With it Little's law is exact.
 	Uncounted float64 `json:"uncounted_s,omitempty"`
 	Latency   Latency `json:"latency"` // of events: from the first statement (or, with a rate, from when it was due) to the end of the last
 }

@@ -31,10 +31,18 @@ func pairRounds(base, row *Row) []cellPair {
 	return pairs
 }
 
-// logRatios gives the logarithm of value over baseline of each pair that has the metric. It is false where one of them is
-// not above 0: it has no logarithm, and leaving it out would choose among the rounds by what they came to.
-func logRatios(pairs []cellPair, m Metric) ([]float64, bool) {
-	var ratios []float64
+// round is a pair in one metric, by logarithms.
+type round struct {
+	ratio float64 // of value over baseline
+	level float64 // the mean of both
+	at    float64 // the middle of both among the cells that were executed
+	gap   float64 // how many cells after the baseline the other was executed; below 0: before it
+}
+
+// logRatios gives the rounds of the pairs that have the metric. It is false where a value is not above 0: it has no logarithm, and
+// leaving it out would choose among the rounds by what they came to.
+func logRatios(pairs []cellPair, m Metric) ([]round, bool) {
+	var rounds []round
 	for _, p := range pairs {
 		old, ok1 := m.Value(p.base)
 		value, ok2 := m.Value(p.cell)
@@ -45,34 +53,71 @@ func logRatios(pairs []cellPair, m Metric) ([]float64, bool) {
 		if old <= 0 || value <= 0 || math.IsNaN(r) || math.IsInf(r, 0) {
 			return nil, false
 		}
-		ratios = append(ratios, r)
+		first, second := float64(p.base.Seq), float64(p.cell.Seq)
+		rounds = append(rounds, round{r, (math.Log(value) + math.Log(old)) / 2, (first + second) / 2, second - first})
 	}
-	return ratios, true
+	return rounds, true
+}
+
+// drift fits a line through the levels of the rounds: the slope for each cell that is executed, and the variance of that.
+func drift(rounds []round) (slope, variance float64) {
+	n := float64(len(rounds))
+	var at, level, square, product, rest float64
+	for _, r := range rounds {
+		at, level = at+r.at/n, level+r.level/n
+	}
+	for _, r := range rounds {
+		square += (r.at - at) * (r.at - at)
+		product += (r.at - at) * (r.level - level)
+	}
+	if square == 0 {
+		return 0, 0
+	}
+	slope = product / square
+	for _, r := range rounds {
+		e := r.level - level - slope*(r.at-at)
+		rest += e * e
+	}
+	return slope, rest / (n - 2) / square
 }
 
 // pairedChange compares round by round, by a paired t test on the logarithms of the ratios: the centre is their mean and the
 // interval that of the mean, both turned back into ratios, so the centre is the geometric mean of the ratios. It is assumed
 // that what remains of the ratios after the difference itself, the noise within a round, is independent from round to round,
-// about log-normal, and alike in all rounds. Drift is common to both cells of a round, but for what it moves between them: that is as small as a
-// round is short, and shuffled rounds make it fall on either side. Two rounds
-// would do for a t; below TestRepeats the assumption can be seen by nobody, and there is no claim: then, and where all ratios
-// are equal to the last digit (coarse latencies, of which no spread can be taken), it is false.
-func pairedChange(ratios []float64, better Direction) (Change, bool) {
-	n := len(ratios)
+// about log-normal, and alike in all rounds.
+//
+// Drift is common to both cells of a round, but for what it moves from one to the other. In rounds that all have the same order
+// that always falls on the same side, and a tenth over a quiet run would be taken for a difference in one case of three. So it is
+// taken out: how much a cell's place makes is seen from the levels of the rounds, which tell nothing about the difference (of
+// independent noise the sum and the difference are independent). What that is not known to the last digit adds to the variance,
+// with the degrees of freedom after Welch and Satterthwaite.
+//
+// Two rounds would do for a t; below TestRepeats the assumption can be seen by nobody, and there is no claim: then, and where all
+// ratios are equal to the last digit (coarse latencies, of which no spread can be taken), it is false.
+func pairedChange(rounds []round, better Direction) (Change, bool) {
+	n := len(rounds)
 	if n < TestRepeats {
 		return Change{}, false
 	}
+	slope, ofSlope := drift(rounds)
+	raw, ratios, gap := make([]float64, n), make([]float64, n), 0.0
+	for i, r := range rounds {
+		raw[i], ratios[i] = r.ratio, r.ratio-slope*r.gap
+		gap += r.gap / float64(n)
+	}
 	mean, sd := stats.Mean(ratios), stats.StdDev(ratios)
-	if sd <= 1e-12 {
+	if sd <= 1e-12 || stats.StdDev(raw) <= 1e-12 {
 		return Change{}, false
 	}
-	dof := float64(n - 1)
-	half := tQuantile(1-alpha/2, dof) * sd / math.Sqrt(float64(n))
+	noiseVariance, driftVariance := sd*sd/float64(n), gap*gap*ofSlope
+	variance := noiseVariance + driftVariance
+	dof := variance * variance / (noiseVariance*noiseVariance/float64(n-1) + driftVariance*driftVariance/float64(n-2))
+	half := tQuantile(1-alpha/2, dof) * math.Sqrt(variance)
 	c := Change{
 		Method: ByPairs, Ratio: math.Expm1(mean), Interval: &Interval{math.Expm1(mean - half), math.Expm1(mean + half)}, Pairs: n,
-		Tested: true, Decidable: true, P: tTestP(mean*math.Sqrt(float64(n))/sd, dof),
+		Tested: true, Decidable: true, P: tTestP(mean/math.Sqrt(variance), dof),
 	}
-	c.noise = noise{sd, n - 1, true}
+	c.noise = noise{math.Sqrt(variance * float64(n)), n - 1, true}
 	c.decide(c.P, better)
 	return c, true
 }

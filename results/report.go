@@ -38,7 +38,7 @@ type Report struct {
 	Run     Head   `json:"run"`
 	Table
 	More     []Table  `json:"more,omitempty"`     // where the run has loads of several kinds: the tables of the other kinds
-	Warnings []string `json:"warnings,omitempty"` // about the record itself
+	Warnings []string `json:"warnings,omitempty"` // about the record itself, and of columns that no cell has
 }
 
 // Table is the rows of one kind of load: what statements on a server come to is not set beside what a processor does.
@@ -56,32 +56,15 @@ type Table struct {
 	Notes    []Note            `json:"notes,omitempty"`
 
 	StepsDiffer bool `json:"-"` // rows need their step's name to be told apart, or can be told by it
+
+	judged []string // metrics whose differences it does not show, but an expression judges
+	own    bool     // the columns are the plan's
 }
 
 // Section is the rows of one value of the pivot; without a pivot there is one section, with an empty value.
 type Section struct {
 	Value string `json:"value"`
 	Rows  []*Row `json:"rows"`
-}
-
-// Note is a footnote: the marks of one kind, with what to do about them.
-type Note struct {
-	Number int      `json:"number"`
-	Code   string   `json:"code"`
-	Column string   `json:"column,omitempty"` // the column whose head carries it; empty: the rows do
-	Lines  []string `json:"lines"`
-	Remedy string   `json:"remedy,omitempty"`
-}
-
-// sameText tells whether another note of a column says the same.
-func (n Note) sameText(other Note) bool {
-	return n.Code == other.Code && n.Column == other.Column && n.Remedy == other.Remedy && slices.Equal(n.Lines, other.Lines)
-}
-
-// NoteRef hangs a footnote on a figure of a row.
-type NoteRef struct {
-	Number int    `json:"number"`
-	Column string `json:"column,omitempty"` // a metric, or change.<metric>; empty: the row as a whole
 }
 
 // Rows gives all rows of the table in the order of its sections.
@@ -117,6 +100,9 @@ type Options struct {
 	Metrics  []string          // the columns; empty: the plan's
 	Baseline map[string]string // the label values that others are compared with; empty: the plan's. A comparison has none
 	Pivot    string            // the label by which the table is divided; empty: the plan's
+	// Judged are the metrics whose significance decides something, shown or not: see JudgedMetrics. They are tested along with those that
+	// the table shows, and a correction counts them. Those of report.assert are added in a report.
+	Judged []string
 }
 
 // over lays the options over what a plan says.
@@ -181,14 +167,17 @@ func NewReport(name string, run *Run, cells []Cell, warnings []string) *Report {
 // repeats its series is read from the run's folder.
 func ReportOf(recorded Recorded, o Options) *Report {
 	run := recorded.Run
-	r := &Report{Version: 1, Kind: "report", Run: newHead(recorded.Name, run, recorded.Cells), Warnings: recorded.Warnings}
+	r := &Report{Version: 1, Kind: "report", Run: newHead(recorded.Name, run, recorded.Cells)}
 	all := groupRows(recorded.Cells)
 	declaredOrder(run, all)
 	intervalsFromSeries(recorded.Folder, all)
 	kinds := byLoad(all)
+	wanted := o.over(run.Report)
+	judged := slices.Concat(o.Judged, JudgedMetrics(run.Report.Assert))
+	r.Warnings = slices.Concat(recorded.Warnings, emptyColumns(all, wanted.Metrics))
 	var notes []Note
 	for i, rows := range kinds {
-		t := newTable(rows, o.over(run.Report), o.Correct, len(kinds) > 1, notes)
+		t := newTable(rows, wanted, judging{o.Correct, judged}, len(kinds) > 1, notes)
 		notes = append(notes, t.Notes...)
 		if i == 0 {
 			r.Table = t
@@ -217,8 +206,8 @@ func byLoad(rows []*Row) [][]*Row {
 
 // newTable makes the table of rows of one kind; with others beside it, it has those of the plan's columns that its rows have.
 // Its footnotes count on from those that are before it, and one that is there already has the same number.
-func newTable(rows []*Row, wanted Settings, by Correction, others bool, before []Note) Table {
-	t := Table{Correct: by}
+func newTable(rows []*Row, wanted Settings, by judging, others bool, before []Note) Table {
+	t := Table{Correct: by.correction}
 	if len(rows) > 0 {
 		t.Load = rows[0].Load
 	}
@@ -235,18 +224,13 @@ func newTable(rows []*Row, wanted Settings, by Correction, others bool, before [
 		columns = applying(rows, columns)
 	}
 	t.Metrics = chooseMetrics(rows, columns)
-	t.Changes = chooseChanges(rows, t.Metrics, len(columns) > 0)
-	correct(rows, t.Changes, by)
+	t.own = len(columns) > 0
+	t.Changes = chooseChanges(rows, t.Metrics, t.own)
+	t.judged = judgedBeside(t.Changes, by.metrics)
+	correct(rows, slices.Concat(t.Changes, t.judged), by.correction)
 	t.Means = geoMeans(rows, t.Baseline, t.Changes)
 	t.annotate(before)
 	return t
-}
-
-// applying gives those of the metrics that some row has.
-func applying(rows []*Row, names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		return !slices.ContainsFunc(rows, func(r *Row) bool { _, ok := r.Values[name]; return ok })
-	})
 }
 
 func newHead(name string, run *Run, cells []Cell) Head {
@@ -376,7 +360,8 @@ func otherLabels(row *Row, baseline map[string]string) string {
 	return Key(nil, slices.DeleteFunc(slices.Clone(row.Labels), func(l Label) bool { _, ok := baseline[l.Name]; return ok }))
 }
 
-// changes takes the difference of each metric: by pairs where there are enough of them.
+// changes takes the difference of each metric: by pairs where there are enough of them. Where a side was not carried out to its
+// end, it is a plain ratio: what an error or an interrupt left of its repeats is no sample of what they would have come to.
 func changes(base, row *Row, pairs []cellPair) map[string]Change {
 	m := make(map[string]Change, len(base.Values))
 	for _, metric := range metrics {
@@ -385,9 +370,14 @@ func changes(base, row *Row, pairs []cellPair) map[string]Change {
 		if !ok1 || !ok2 {
 			continue
 		}
-		if c, ok := metricChange(metric, old, new, pairs); ok {
-			m[metric.Name] = c
+		c, ok := metricChange(metric, old, new, pairs)
+		if !ok {
+			continue
 		}
+		if base.Status != Complete || row.Status != Complete {
+			c = Change{Method: Untested, Ratio: new.Center/old.Center - 1, Against: old.Center, cut: true}
+		}
+		m[metric.Name] = c
 	}
 	return m
 }
@@ -395,8 +385,8 @@ func changes(base, row *Row, pairs []cellPair) map[string]Change {
 // metricChange takes the difference of one metric. It is false where the baseline is 0.
 func metricChange(m Metric, old, value Value, pairs []cellPair) (Change, bool) {
 	if len(pairs) >= TestRepeats {
-		if ratios, ok := logRatios(pairs, m); ok {
-			if c, ok := pairedChange(ratios, m.Better); ok {
+		if rounds, ok := logRatios(pairs, m); ok {
+			if c, ok := pairedChange(rounds, m.Better); ok {
 				c.Against, c.rounds = old.Center, len(pairs)
 				return c, true
 			}
@@ -431,258 +421,4 @@ func pivot(rows []*Row, name string, varying []Axis) []Section {
 		sections = append(sections, Section{Rows: rest})
 	}
 	return sections
-}
-
-// chooseMetrics takes the plan's columns; without them, those that suit what was run.
-func chooseMetrics(rows []*Row, wanted []string) []string {
-	if len(wanted) > 0 {
-		return slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { _, ok := MetricByName(name); return !ok })
-	}
-	names := []string{"tps", "qps", "writes", "reads", "errors", "restarts", "reconnects", "rows_per_read", "p50", "p95", "p99", "max"}
-	switch {
-	case len(rows) > 0 && rows[0].Load != "":
-		return chooseHostMetrics(rows)
-	case hasRoles(rows):
-		names = []string{"tps", "writes", "reads", "errors", "restarts", "reconnects", "rows_per_read",
-			"write_p50", "write_p95", "write_p99", "write_max", "read_p50", "read_p95", "read_p99", "read_max"}
-	}
-	return slices.DeleteFunc(names, func(name string) bool {
-		applies := slices.ContainsFunc(rows, func(r *Row) bool { _, ok := r.Values[name]; return ok })
-		switch name {
-		case "tps", "errors":
-			return false
-		case "qps", "writes", "reads":
-			return !applies || sameEverywhere(rows, name, "tps")
-		case "restarts", "reconnects":
-			return !slices.ContainsFunc(rows, func(r *Row) bool {
-				return slices.ContainsFunc(r.Values[name].Samples, func(v float64) bool { return v > 0 })
-			})
-		}
-		return !applies
-	})
-}
-
-// briefest is the latency, in milliseconds, below which a figure of it says nothing: histograms resolve 64 ns.
-const briefest = 0.001
-
-// chooseHostMetrics takes the columns that suit a load on this machine.
-func chooseHostMetrics(rows []*Row) []string {
-	names := []string{"tps", "elapsed", "mib_memory", "file_reads", "file_writes", "fsyncs", "mib_read", "mib_written", "errors", "p50", "p95", "p99", "max"}
-	return slices.DeleteFunc(names, func(name string) bool {
-		switch name {
-		case "tps", "errors":
-			return false
-		case "elapsed": // where all had the same to do, the time that it took tells
-			return slices.ContainsFunc(rows, func(r *Row) bool { return r.cells[0].Outcome.Stopped != ByEvents })
-		}
-		m, _ := MetricByName(name)
-		return !slices.ContainsFunc(rows, func(r *Row) bool {
-			v, ok := r.Values[name]
-			return ok && (m.Unit != "ms" || v.Center >= briefest)
-		})
-	})
-}
-
-func hasRoles(rows []*Row) bool {
-	return slices.ContainsFunc(rows, func(r *Row) bool {
-		return slices.ContainsFunc(r.Clients, func(c RoleClients) bool { return c.Role != "" })
-	})
-}
-
-// mixesRoles tells whether the rate of some row is of writing and of reading clients together.
-func mixesRoles(rows []*Row) bool {
-	return hasRoles(rows) && slices.ContainsFunc(rows, func(r *Row) bool {
-		_, writes := r.Values["writes"]
-		_, reads := r.Values["reads"]
-		return writes && reads
-	})
-}
-
-// sameEverywhere tells whether a metric only says again what another does.
-func sameEverywhere(rows []*Row, a, b string) bool {
-	return !slices.ContainsFunc(rows, func(r *Row) bool {
-		va, okA := r.Values[a]
-		vb, okB := r.Values[b]
-		return okA != okB || va.Center != vb.Center
-	})
-}
-
-// chooseChanges picks the metrics whose differences are worth a column: of a plan's own columns all that are better
-// one way, otherwise the rate and the 95th percentiles; where the rate adds up what clients of different roles do, also
-// the rates of writes and reads.
-func chooseChanges(rows []*Row, names []string, own bool) []string {
-	var list []string
-	mixed := mixesRoles(rows)
-	for _, name := range names {
-		m, _ := MetricByName(name)
-		switch {
-		case m.Better == Neither, name == "errors", name == "restarts", name == "reconnects":
-			continue
-		case own, name == "tps", strings.HasSuffix(name, "p95"), mixed && (name == "writes" || name == "reads"), m.Unit == "MiB/s":
-		default:
-			continue
-		}
-		if slices.ContainsFunc(rows, func(r *Row) bool { _, ok := r.Changes[name]; return ok }) {
-			list = append(list, name)
-		}
-	}
-	return list
-}
-
-// annotate collects the doubts about the rows and turns them into numbered footnotes.
-func (t *Table) annotate(before []Note) {
-	notes := newNoteBook()
-	rows := t.Rows()
-	t.noteTable(notes, rows)
-	byKey := map[string]*Row{}
-	for _, row := range rows {
-		byKey[row.Key] = row
-	}
-	for _, s := range t.Sections {
-		for _, row := range s.Rows {
-			for _, c := range row.all {
-				for _, m := range mergeMarks(c.Marks, Check(c)) {
-					notes.add(row, m)
-				}
-			}
-			for _, m := range checkRepeats(row.cells) {
-				notes.add(row, m)
-			}
-			base, other := byKey[row.Baseline], "the baseline"
-			if base == nil && t.Baseline == nil && row != s.Rows[0] {
-				base, other = s.Rows[0], "the first row"
-			}
-			if base == nil {
-				continue
-			}
-			for _, m := range checkPair(row.cells, base.cells, other) {
-				notes.add(row, m)
-			}
-		}
-	}
-	t.Notes = notes.finish(rows, before)
-}
-
-// noteTable notes what is true of all differences alike.
-func (t *Table) noteTable(notes *noteBook, rows []*Row) {
-	trust := trust{by: t.Correct}
-	repeats := map[string]int{}
-	for _, row := range rows {
-		repeats[row.Key] = row.Repeats
-	}
-	for _, row := range rows {
-		for _, name := range t.Changes {
-			if change, ok := row.Changes[name]; ok {
-				trust.add(change, repeats[row.Baseline], row.Repeats)
-			}
-		}
-	}
-	if len(t.Changes) > 0 {
-		trust.note(notes, "change."+t.Changes[0])
-	}
-}
-
-// noteBook gathers marks by kind and numbers them in the order in which a reader meets them.
-type noteBook struct {
-	columns []Note
-	byCode  map[string]*rowNotes
-	order   []string
-}
-
-type rowNotes struct {
-	remedies []string // distinct
-	texts    []string // distinct
-	rows     []*Row
-	byText   map[string][]*Row
-	column   map[*Row]string
-}
-
-func newNoteBook() *noteBook { return &noteBook{byCode: map[string]*rowNotes{}} }
-
-func (b *noteBook) addColumn(column string, m Mark) {
-	b.columns = append(b.columns, Note{Code: m.Code, Column: column, Lines: []string{m.Text}, Remedy: m.Remedy})
-}
-
-func (b *noteBook) add(row *Row, m Mark) {
-	n := b.byCode[m.Code]
-	if n == nil {
-		n = &rowNotes{byText: map[string][]*Row{}, column: map[*Row]string{}}
-		b.byCode[m.Code], b.order = n, append(b.order, m.Code)
-	}
-	if m.Remedy != "" && !slices.Contains(n.remedies, m.Remedy) {
-		n.remedies = append(n.remedies, m.Remedy)
-	}
-	if n.byText[m.Text] == nil {
-		n.texts = append(n.texts, m.Text)
-	}
-	if !slices.Contains(n.byText[m.Text], row) {
-		n.byText[m.Text] = append(n.byText[m.Text], row)
-	}
-	if _, ok := n.column[row]; !ok {
-		n.rows, n.column[row] = append(n.rows, row), m.Metric
-	}
-}
-
-// noteLines is how many different texts of one kind of mark a footnote spells out.
-const noteLines = 4
-
-// finish numbers the notes, from the one after those before, and hangs them on their rows.
-func (b *noteBook) finish(rows []*Row, before []Note) []Note {
-	last := 0
-	for _, n := range before {
-		last = max(last, n.Number)
-	}
-	notes := b.columns
-	for i, n := range notes {
-		if same := slices.IndexFunc(before, n.sameText); same >= 0 {
-			notes[i].Number = before[same].Number
-			continue
-		}
-		last++
-		notes[i].Number = last
-	}
-	for _, code := range b.order {
-		n := b.byCode[code]
-		last++
-		note := Note{Number: last, Code: code, Remedy: strings.Join(n.remedies, "; ")}
-		for i, text := range n.texts {
-			if i == noteLines && len(n.texts) > noteLines+1 {
-				note.Lines = append(note.Lines, fmt.Sprintf("and %d more", len(n.texts)-noteLines))
-				break
-			}
-			if len(rows) > 1 && len(n.texts) > 1 {
-				text = rowNames(n.byText[text]) + ": " + text
-			}
-			note.Lines = append(note.Lines, text)
-		}
-		notes = append(notes, note)
-		for _, row := range n.rows {
-			row.Notes = append(row.Notes, NoteRef{note.Number, n.column[row]})
-		}
-	}
-	for _, row := range rows {
-		slices.SortFunc(row.Notes, func(a, b NoteRef) int { return cmp.Compare(a.Number, b.Number) })
-	}
-	return notes
-}
-
-func rowNames(rows []*Row) string {
-	names := make([]string, 0, len(rows))
-	for i, r := range rows {
-		if i == noteLines && len(rows) > noteLines+1 {
-			names = append(names, fmt.Sprintf("%d more", len(rows)-noteLines))
-			break
-		}
-		names = append(names, r.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// metricNames lists all metrics by name.
-func metricNames() []string {
-	names := map[string]bool{}
-	for _, m := range metrics {
-		names[m.Name] = true
-	}
-	return slices.Sorted(maps.Keys(names))
 }

@@ -174,8 +174,14 @@ func TestMarksSayWhatToDo(t *testing.T) {
 			c.Outcome.Unfinished, c.Outcome.Cut, c.Outcome.LongestUnfinished = 1, 1, 30_000
 		},
 		"25 restarts on 1000 events (2.5 %), their time is in the latency: 24 × error 1062 of a write, rows of an earlier run are in the way; 1 × connection lost of a write → " +
-			"prepare the tables anew before the run step": func(c *Cell) {
+			"prepare the tables anew before the run step; the server's log says why connections were lost": func(c *Cell) {
 			c.Outcome.Restarts = []ErrorCount{{Code: 1062, Class: Write, Count: 24}, {Class: Write, Count: 1}}
+		},
+		"20 restarts on 1000 events (2 %), their time is in the latency: 20 × error 1105 of a write: backend is down → find the cause of what on_error has begin anew": func(c *Cell) {
+			c.Outcome.Restarts = []ErrorCount{{Code: 1105, Class: Write, Count: 20, Message: "backend is down"}}
+		},
+		"connections were opened again 6 times: clients had none for 25 % of their time, which rate and latency hold → the server's log says why they were lost, unless on_error had them dropped; the series of the cell shows when": func(c *Cell) {
+			c.Outcome.Reconnects, c.Outcome.ReconnectTime = 6, 0.25*float64(c.Outcome.Clients)*c.Outcome.Elapsed
 		},
 		"interrupted after 10 s: only what was measured until then → run the plan again": func(c *Cell) { c.Status = Partial },
 		"ended by an error: no server → put the cause right and run the plan again":      func(c *Cell) { c.Status, c.Error = Failed, "no server" },
@@ -225,6 +231,7 @@ func TestChange(t *testing.T) {
 		{"clearly slower", low, high, Lower, true, true, "worse"},
 		{"the same", low, low, Higher, true, true, ""},
 		{"all equal", []float64{1, 1, 1, 1}, []float64{1, 1, 1, 1}, Higher, true, true, ""},
+		{"another distribution about the same median", []float64{1, 1, 1, 5, 5, 5, 5, 5, 5, 5, 5, 5}, []float64{5, 5, 5, 5, 5, 5, 5, 9, 9, 9, 9, 9}, Higher, true, true, "different"},
 		{"three repeats never suffice", low[:3], high[:3], Higher, true, true, ""},
 		{"four do", low[:4], high[:4], Higher, true, true, "better"},
 		{"no repeats", low[:1], high[:1], Higher, true, false, ""},
@@ -238,6 +245,8 @@ func TestChange(t *testing.T) {
 			if claim = "worse"; *c.Better {
 				claim = "better"
 			}
+		} else if c.Significant {
+			claim = "different"
 		}
 		if ok != tt.ok || c.Tested != tt.tested || claim != tt.claim || c.Significant != (claim != "") {
 			t.Errorf("%s: %+v, %v", tt.name, c, ok)
@@ -304,6 +313,43 @@ func TestRepeatsNote(t *testing.T) {
 			code, text, _ := strings.Cut(want, " ")
 			if n := r.Notes[i]; n.Code != code || !strings.Contains(n.Lines[0], text) {
 				t.Errorf("%v: %s %s; want %s", tt.repeats, n.Code, n.Lines[0], want)
+			}
+		}
+	}
+}
+
+// TestCutCellsAreNoClaim: what is left of cells that ended early is shown as a plain ratio, counts as no test, and does not make
+// interleaved repeats look as if they had been executed one after the other.
+func TestCutCellsAreNoClaim(t *testing.T) {
+	for _, status := range []CellStatus{Partial, Failed} {
+		for _, baseline := range []bool{false, true} {
+			var cells []Cell
+			for repeat := range IntervalRepeats {
+				for n, config := range []string{"a", "b"} {
+					c := cellAt(len(cells)+1, Label{"config", config})
+					c.Repeat, c.Round = repeat+1, repeat+1
+					if c.Outcome.Events = int64(1000 + 10*repeat); n == 1 {
+						c.Outcome.Events /= 2
+					}
+					if (n == 0) == baseline {
+						c.Status = status
+					}
+					cells = append(cells, c)
+				}
+			}
+			r := NewReport("x", &Run{}, cells, nil)
+			if c := r.Rows()[1].Changes["tps"]; c.Tested || c.Decidable || c.Significant || c.Better != nil || c.Interval != nil || c.Ratio != -0.5 {
+				t.Errorf("%s, the baseline is: %v: %+v", status, baseline, c)
+			}
+			for _, n := range r.Notes {
+				if n.Code == MarkOrder || n.Code == MarkChance || n.Code == MarkFewRepeats {
+					t.Errorf("%s, the baseline is: %v: %+v", status, baseline, n)
+				}
+			}
+			if c, err := Compare([]Recorded{{Name: "old", Run: &Run{}, Cells: cells}, {Name: "new", Run: &Run{}, Cells: cells}}); err != nil {
+				t.Error(err)
+			} else if c := c.Rows[0].Sides[1].Changes["tps"]; c.Decidable == baseline {
+				t.Errorf("%s, the baseline is: %v: compared with another run: %+v", status, baseline, c)
 			}
 		}
 	}
@@ -470,6 +516,34 @@ func TestNoiseIsNoDifference(t *testing.T) {
 	}
 }
 
+// TestMachinesDiffer: by what they show and the records hold; an older record says nothing about the governor.
+func TestMachinesDiffer(t *testing.T) {
+	run := func(governor, disk string, server *Host) Recorded {
+		return Recorded{Cells: []Cell{cellAt(1, Label{"clients", "1"})}, Run: &Run{
+			Host:    Host{Name: "bench", CPUs: 8, Memory: 1 << 30, Governor: governor, Disk: disk},
+			Targets: []Server{{Endpoint: Endpoint{Address: "db:3306"}, Version: "11.4", Host: server}},
+		}}
+	}
+	for _, c := range []struct {
+		old, next Recorded
+		want      []Dissimilar
+	}{
+		{run("powersave", "sda", nil), run("performance", "nvme0n1", &Host{Name: "db"}), []Dissimilar{
+			{What: "host CPU governor", Values: []string{"powersave", "performance"}}, {What: "host disk", Values: []string{"sda", "nvme0n1"}}}},
+		{run("", "", nil), run("performance", "nvme0n1", nil), nil},
+		{run("", "", &Host{Name: "db", CPUs: 8}), run("", "", &Host{Name: "db", CPUs: 16, Virtual: "KVM"}), []Dissimilar{{What: "server machine CPUs", Values: []string{"8", "16"}}}},
+		{run("", "", &Host{Disk: "sda"}), run("", "", &Host{Disk: "sda", Virtual: "KVM"}), []Dissimilar{{What: "server machine virtualization", Values: []string{"none", "KVM"}}}},
+	} {
+		got, err := Compare([]Recorded{c.old, c.next})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got.Differences); diff != "" {
+			t.Errorf("differences (-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestCompareRuns(t *testing.T) {
 	if _, err := Compare([]Recorded{{}}); err == nil {
 		t.Error("one run was compared with nothing")
@@ -498,5 +572,102 @@ func TestCompareRuns(t *testing.T) {
 	other := Recorded{Name: "other", Run: &Run{}, Cells: []Cell{cellAt(1, Label{"x", "y"})}}
 	if c, err = Compare([]Recorded{old, other}); err != nil || len(c.Warnings) != 1 {
 		t.Errorf("nothing in common: %v, %v", c.Warnings, err)
+	}
+}
+
+// TestEmptyColumns: a column that is asked for and that no cell can have does not go away without a word.
+func TestEmptyColumns(t *testing.T) {
+	run := Recorded{Name: "x", Run: &Run{Report: Settings{Metrics: []string{"tps", "cpu_user", "due", "reads"}}}, Cells: []Cell{cellAt(1)}, Warnings: []string{"torn"}}
+	want := []string{
+		"no cell has cpu_user, which takes a monitor in the target: the column is left out",
+		"no cell has due, which takes a rate in the run step: the column is left out",
+	}
+	if diff := cmp.Diff(append([]string{"torn"}, want...), ReportOf(run, Options{}).Warnings); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	run.Warnings = nil
+	if c, err := Compare([]Recorded{run, run}); err != nil || cmp.Diff(want, c.Warnings) != "" {
+		t.Errorf("%q, %v", c.Warnings, err)
+	}
+	if r := ReportOf(run, Options{Metrics: []string{"tps"}}); r.Warnings != nil {
+		t.Errorf("%q", r.Warnings)
+	}
+	run.Cells = nil
+	if r := ReportOf(run, Options{}); r.Warnings != nil {
+		t.Errorf("without cells: %q", r.Warnings)
+	}
+}
+
+// TestServersDiffer: what changed on a server while a run went on, or in what it is part of, is among the differences of the cells
+// and the runs; what the plan set is told once, what nobody looked at is not guessed, and states are no settings.
+func TestServersDiffer(t *testing.T) {
+	run := func(record, changed, attributes, topology map[string]string) Recorded {
+		c := cellAt(1, Label{"clients", "1"})
+		c.Server, c.Attributes = &ServerStatus{Variables: changed}, attributes
+		return Recorded{Cells: []Cell{c}, Run: &Run{Targets: []Server{{Endpoint: c.Target, Variables: record, Topology: topology}}}}
+	}
+	record := map[string]string{"a": "1", "b": "1"}
+	unwatched := run(record, nil, nil, nil)
+	unwatched.Cells[0].Server = nil
+	for name, tt := range map[string]struct {
+		old, next Recorded
+		want      []Dissimilar
+	}{
+		"changed in one":     {run(record, nil, nil, nil), run(record, map[string]string{"a": "2", "gtid_binlog_pos": "9"}, nil, nil), []Dissimilar{{What: "variable a", Values: []string{"1", "2"}, Cells: []string{"config / run"}}}},
+		"changed in both":    {run(record, map[string]string{"a": "2"}, nil, nil), run(record, map[string]string{"a": "2"}, nil, nil), nil},
+		"changed to be same": {run(record, map[string]string{"a": "2"}, nil, nil), run(map[string]string{"a": "2", "b": "1"}, nil, nil, nil), []Dissimilar{{What: "server variable a", Values: []string{"1", "2"}}}},
+		"set by the plan":    {run(record, nil, nil, nil), run(record, map[string]string{"a": "2"}, map[string]string{"variable a": "2"}, nil), []Dissimilar{{What: "variable a", Values: []string{"", "2"}, Cells: []string{"config / run"}}}},
+		"not looked at":      {unwatched, run(record, map[string]string{"a": "2"}, nil, nil), nil},
+		"replicates": {run(record, nil, nil, map[string]string{"product": "mariadb"}), run(record, nil, nil, map[string]string{"replica_of": "db1:3306", "b": "1"}),
+			[]Dissimilar{{What: "server topology replica_of", Values: []string{"", "db1:3306"}}}},
+	} {
+		got, err := Compare([]Recorded{tt.old, tt.next})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, got.Differences); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	old, next := run(record, nil, nil, nil), run(record, nil, map[string]string{"order": "shuffled"}, nil)
+	got, err := Compare([]Recorded{old, next})
+	want := []Dissimilar{{What: "order", Values: []string{"declared", "shuffled"}, Cells: []string{"config / run"}}}
+	if err != nil || cmp.Diff(want, got.Differences) != "" {
+		t.Errorf("%+v, %v", got.Differences, err)
+	}
+}
+
+// TestCompareManyRuns: a cell that one of the runs does not have is still held against the others, and footnotes say of which
+// run's cell they are.
+func TestCompareManyRuns(t *testing.T) {
+	run := func(name, size string, configs ...string) Recorded {
+		r := Recorded{Name: name, Run: &Run{}}
+		for i, config := range configs {
+			c := cellAt(i+1, Label{"config", config})
+			c.Options = map[string]any{"range_size": size}
+			c.Outcome.Errors = []ErrorCount{{Code: 1105, Class: Read, Count: int64(10 + len(name))}}
+			r.Cells = append(r.Cells, c)
+		}
+		return r
+	}
+	c, err := Compare([]Recorded{run("a", "100", "x", "y"), run("bb", "150", "y"), run("ccc", "200", "x", "y")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Dissimilar{
+		{What: "option range_size", Values: []string{"100", "", "200"}, Cells: []string{"config=x"}},
+		{What: "option range_size", Values: []string{"100", "150", "200"}, Cells: []string{"config=y"}},
+	}
+	if diff := cmp.Diff(want, c.Differences); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+	errors := slices.IndexFunc(c.Notes, func(n Note) bool { return n.Code == MarkErrors })
+	if errors < 0 {
+		t.Fatalf("%+v", c.Notes)
+	}
+	for i, want := range []string{"config=x #1, config=y #1: 11 ×", "config=x #3, config=y #3: 13 ×", "config=y #2: 12 ×"} {
+		if lines := c.Notes[errors].Lines; i >= len(lines) || !strings.HasPrefix(lines[i], want) {
+			t.Errorf("note %q; want %s in line %d", lines, want, i)
+		}
 	}
 }

@@ -72,7 +72,7 @@ type Host struct {
 	CPUs       int    `json:"cpus"`
 	GOMAXPROCS int    `json:"gomaxprocs"`
 	Memory     int64  `json:"memory_bytes,omitempty"`
-	Disk       string `json:"disk,omitempty"` // the device, its model and kind (ssd, hdd) and the file system of what the run works on
+	Disk       string `json:"disk,omitempty"` // device, model, kind (ssd, hdd) and file system of where benchplan was started; of a server's machine, of its data
 	Governor   string `json:"cpu_governor,omitempty"`
 	Virtual    string `json:"virtual,omitempty"` // the hypervisor or container that it runs in, where it shows
 }

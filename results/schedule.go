@@ -49,8 +49,8 @@ func checkRate(c *Cell) (Mark, bool) {
 		return Mark{MarkRate, "tps", text, "a lower rate; or, where the server was not busy, more threads"}, true
 	}
 	if s.Begun >= littleMinEvents && float64(s.Late) >= lateMost*float64(s.Begun) {
-		return Mark{MarkRate, "mean", fmt.Sprintf("%.3g %% of the events found all clients busy: the latencies hold a wait for one, %.3g ms on average, that more clients shorten",
-			100*float64(s.Late)/float64(s.Begun), s.Wait.Mean), "more threads, or a lower rate"}, true
+		return Mark{MarkRate, "mean", fmt.Sprintf("%.3g %% of the events found all clients busy: the latencies hold a wait for one, %s ms on average, that more clients shorten",
+			100*float64(s.Late)/float64(s.Begun), plainly(s.Wait.Mean)), "more threads, or a lower rate"}, true
 	}
 	return Mark{}, false
 }
@@ -88,7 +88,7 @@ func checkOverslept(c *Cell) (Mark, bool) {
 		if metric == "" {
 			metric = q.metric
 		}
-		texts = append(texts, fmt.Sprintf("%s them by %.3g ms and more, where %s is %.3g ms", q.name, q.late, q.metric, q.latency))
+		texts = append(texts, fmt.Sprintf("%s them by %s ms and more, where %s is %s ms", q.name, plainly(q.late), q.metric, plainly(q.latency)))
 	}
 	if texts == nil {
 		return Mark{}, false

@@ -63,20 +63,21 @@ func (v Value) Spread() (float64, bool) {
 // Change is the difference of a value to its baseline.
 type Change struct {
 	Method      Method    `json:"method"`
-	Ratio       float64   `json:"ratio"`                            // (value - baseline) / baseline: 0.12 is 12 % more. By pairs it is of the geometric mean of the rounds' ratios, else of the medians
+	Ratio       float64   `json:"ratio"`                            // (value - baseline) / baseline: 0.12 is 12 % more. By pairs it is of the geometric mean of the rounds' ratios, less the drift within a round, else of the medians
 	Interval    *Interval `json:"interval,omitempty"`               // 95 %, of Ratio; nil where there is none
 	Pairs       int       `json:"pairs,omitempty"`                  // rounds that were paired
 	Tested      bool      `json:"tested"`                           // false without repeats on both sides
 	Decidable   bool      `json:"decidable"`                        // there are enough repeats for a test to find any difference significant
 	P           float64   `json:"p,omitzero"`                       // of the test, at least 1e-16
-	Adjusted    float64   `json:"p_adjusted,omitzero"`              // after Holm, over the differences that the table shows; 0: it is none of them
+	Adjusted    float64   `json:"p_adjusted,omitzero"`              // after Holm, over the differences that the table shows and those that an expression judges; 0: it is none of them
 	Significant bool      `json:"significant"`                      // P (with --correct holm: Adjusted) < 0.05
 	Better      *bool     `json:"better,omitempty"`                 // whether a significant difference is for the better; nil: no claim
 	Against     float64   `json:"against,omitempty"`                // the baseline's median
 	Advised     int       `json:"repeats_to_find_10_pct,omitempty"` // of one that the table shows and that is not significant: see RepeatsToFind
 
 	noise  noise
-	rounds int // that could have been paired
+	rounds int  // that could have been paired
+	cut    bool // a side was not carried out to its end
 }
 
 // noise is what was seen of it in a difference that a test decided.
@@ -92,7 +93,7 @@ func (c Change) Factor() float64 { return 1 + c.Ratio }
 // decide says whether a p is significant, and if so whether that is for the better.
 func (c *Change) decide(p float64, better Direction) {
 	c.Significant, c.Better = c.Decidable && p < alpha, nil
-	if c.Significant && better != Neither {
+	if c.Significant && better != Neither && c.Ratio != 0 { // medians can be equal where the rest is not
 		good := c.Ratio > 0 == (better == Higher)
 		c.Better = &good
 	}

@@ -84,9 +84,9 @@ const trials = 1000
 // the table says so.
 func TestFalseAlarms(t *testing.T) {
 	for _, tt := range []struct {
-		drift, memory float64
-	}{{0, 0}, {0.05, 0}, {0.05, 0.5}, {-0.10, 0.3}} {
-		s := &source{random: rand.New(rand.NewPCG(1, 2)), noise: 0.04, drift: tt.drift, memory: tt.memory}
+		drift, memory, noise float64
+	}{{0, 0, 0.04}, {0.05, 0, 0.04}, {0.05, 0.5, 0.04}, {-0.10, 0.3, 0.04}, {0.10, 0, 0.01}, {-0.20, 0, 0.01}, {0.20, 0.5, 0.01}} {
+		s := &source{random: rand.New(rand.NewPCG(1, 2)), noise: tt.noise, drift: tt.drift, memory: tt.memory}
 		alarms, covered := 0, 0
 		for range trials {
 			c := tpsChange(twoScenarios(s, IntervalRepeats, true, 0))
@@ -100,9 +100,9 @@ func TestFalseAlarms(t *testing.T) {
 				covered++
 			}
 		}
-		t.Logf("drift %v, memory %v: %.1f %% false alarms", tt.drift, tt.memory, 100*float64(alarms)/trials)
+		t.Logf("drift %v, memory %v, noise %v: %.1f %% false alarms", tt.drift, tt.memory, tt.noise, 100*float64(alarms)/trials)
 		if alarms > atMost(trials, 0.05) {
-			t.Errorf("drift %v, memory %v: %d false alarms in %d", tt.drift, tt.memory, alarms, trials)
+			t.Errorf("drift %v, memory %v, noise %v: %d false alarms in %d", tt.drift, tt.memory, tt.noise, alarms, trials)
 		}
 		if covered != trials-alarms {
 			t.Errorf("the interval and the test disagree: %d intervals hold 0, %d are not significant", covered, trials-alarms)
@@ -152,19 +152,55 @@ func TestAdvisedRepeatsFind(t *testing.T) {
 	}
 }
 
+// TestAdviceOfManyDifferences: however many differences a table has, the advice follows the noise of the rate, and neither the metric
+// that is noisiest nor the difference that looks so by chance; and the repeats that it names find 10 % in 95 of 100 cases.
+func TestAdviceOfManyDifferences(t *testing.T) {
+	s := &source{random: rand.New(rand.NewPCG(8, 8)), noise: 0.04}
+	var pilots advice
+	own := 0
+	for range 300 {
+		c := tpsChange(twoScenarios(s, IntervalRepeats, true, 0))
+		pilots.add("tps", c, IntervalRepeats)
+		own = max(own, c.Advised)
+		loud := c
+		loud.noise.sd *= 20
+		pilots.add("p99", loud, IntervalRepeats)
+	}
+	known, n := RepeatsToFind(advisedDifference, 0.04*math.Sqrt2, 1_000_000, true, alpha), pilots.paired.repeats(true, alpha)
+	text := pilots.text(alpha)
+	if n < known || n > known+1 || own <= n+2 || text != fmt.Sprintf("the noise of tps here needs `repeat: %d` to find a difference of 10 %% in 95 of 100 cases", n) {
+		t.Errorf("%s; of a known deviation %d are right, and one of the differences alone asks for %d", text, known, own)
+	}
+	const trials = 400
+	found := 0
+	for range trials {
+		if tpsChange(twoScenarios(s, n, true, 0.10)).Significant {
+			found++
+		}
+	}
+	if missed := trials - found; missed > atMost(trials, 0.05) {
+		t.Errorf("%d repeats found %d of %d", n, found, trials)
+	}
+}
+
 // TestRepeatsToFind holds the sizes against those of known deviations.
 func TestRepeatsToFind(t *testing.T) {
 	many := 100_000 // degrees of freedom: the deviation is known
 	for _, tt := range []struct {
 		sd     float64
 		paired bool
+		level  float64
 		want   int
-	}{{0.01, true, 4}, {math.Log(1.1), true, 16}, {math.Log(1.1) / 2, true, 6}, {math.Log(1.1), false, 29}, {100, true, 1000}} {
-		if got := RepeatsToFind(0.10, tt.sd, many, tt.paired); got != tt.want {
-			t.Errorf("%v, paired %v: %d, want %d", tt.sd, tt.paired, got, tt.want)
+	}{
+		{0.01, true, alpha, 4}, {math.Log(1.1), true, alpha, 16}, {math.Log(1.1) / 2, true, alpha, 6}, {math.Log(1.1), false, alpha, 29}, {100, true, alpha, mostRepeats},
+		{math.Log(1.1), true, alpha / 10, 24}, {math.Log(1.1) / 2, true, alpha / 10, 9}, {math.Log(1.1), false, alpha / 30, 51},
+		{0.01, false, alpha / 30, 7}, // 6 and 6 that are wholly apart have a p of 0.0022
+	} {
+		if got := RepeatsToFind(0.10, tt.sd, many, tt.paired, tt.level); got != tt.want {
+			t.Errorf("%v, paired %v, level %.2g: %d, want %d", tt.sd, tt.paired, tt.level, got, tt.want)
 		}
 	}
-	if few, known := RepeatsToFind(0.10, 0.06, 5, true), RepeatsToFind(0.10, 0.06, many, true); few <= known {
+	if few, known := RepeatsToFind(0.10, 0.06, 5, true, alpha), RepeatsToFind(0.10, 0.06, many, true, alpha); few <= known {
 		t.Errorf("a deviation from six repeats asks for %d, a known one for %d", few, known)
 	}
 }
@@ -210,10 +246,19 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// roundsOf makes rounds without drift.
+func roundsOf(ratios ...float64) []round {
+	var rounds []round
+	for i, r := range ratios {
+		rounds = append(rounds, round{ratio: r, at: 2*float64(i) + 1.5, gap: 1})
+	}
+	return rounds
+}
+
 // TestPairedChange holds the paired test against figures worked out by hand, and its edges.
 func TestPairedChange(t *testing.T) {
 	ratios := []float64{0.10, 0.12, 0.08, 0.14, 0.06, 0.10} // mean 0.1, deviation 0.0282843, t = 8.66025 with 5 degrees of freedom
-	c, ok := pairedChange(ratios, Higher)
+	c, ok := pairedChange(roundsOf(ratios...), Higher)
 	if !ok || math.Abs(c.Factor()-math.Exp(0.1)) > 1e-12 || !c.Significant || !*c.Better || c.noise.sd == 0 {
 		t.Errorf("%+v", c)
 	}
@@ -223,16 +268,16 @@ func TestPairedChange(t *testing.T) {
 	if math.Abs(c.P-0.000339) > 1e-5 {
 		t.Errorf("p %v", c.P)
 	}
-	if c, _ := pairedChange(ratios, Lower); *c.Better {
+	if c, _ := pairedChange(roundsOf(ratios...), Lower); *c.Better {
 		t.Error("more of what should be less is better")
 	}
-	if c, _ := pairedChange(ratios, Neither); !c.Significant || c.Better != nil {
+	if c, _ := pairedChange(roundsOf(ratios...), Neither); !c.Significant || c.Better != nil {
 		t.Errorf("a fact that is no merit: %+v", c)
 	}
-	if _, ok := pairedChange([]float64{0.1, 0.1, 0.1, 0.1}, Higher); ok {
+	if _, ok := pairedChange(roundsOf(0.1, 0.1, 0.1, 0.1), Higher); ok {
 		t.Error("equal ratios have a t")
 	}
-	if c, ok := pairedChange([]float64{-0.3, 0.2, -0.1, 0.25}, Higher); !ok || c.Significant || c.Better != nil {
+	if c, ok := pairedChange(roundsOf(-0.3, 0.2, -0.1, 0.25), Higher); !ok || c.Significant || c.Better != nil {
 		t.Errorf("%+v", c)
 	}
 }
@@ -396,6 +441,17 @@ func TestHolm(t *testing.T) {
 		if text := strings.Join(got, ", "); text != tt.want {
 			t.Errorf("%q: %s, want %s", tt.by, text, tt.want)
 		}
+	}
+	advised := func(by Correction) int {
+		var rows []*Row
+		for range 10 {
+			rows = append(rows, &Row{Changes: map[string]Change{"tps": {Tested: true, Decidable: true, P: 0.5, noise: noise{0.04, 5, true}}}})
+		}
+		correct(rows, []string{"tps"}, by)
+		return rows[0].Changes["tps"].Advised
+	}
+	if plain, corrected := advised(Uncorrected), advised(Holm); corrected <= plain {
+		t.Errorf("among ten tests %d repeats find 10 %%, and %d if these are corrected for", plain, corrected)
 	}
 	if c := rows[0].Changes["p50"]; c.Adjusted != 0 || !c.Significant {
 		t.Errorf("a metric that the table does not show: %+v", c)

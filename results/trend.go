@@ -152,7 +152,7 @@ func ranks(values []float64) []float64 {
 	return out
 }
 
-// lag1 is the correlation of each value with the next.
+// lag1 is the correlation of each value with the next; 0 where all are equal.
 func lag1(values []float64) float64 {
 	mean := stats.Mean(values)
 	var product, square float64

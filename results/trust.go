@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// MarkOrder is the code of the mark that the repeats of a scenario were executed one after the other.
-const MarkOrder = "order"
-
 // trust gathers how far the differences of a table can be trusted, for its footnotes.
 type trust struct {
 	between   bool // the sides are of different runs
@@ -20,13 +17,29 @@ type trust struct {
 	single    bool     // all of these have no repeats on one side
 	fewest    int      // the fewest repeats of any row that was compared; 0: there is none
 	apart     bool     // repeats of both sides that are not in the same rounds
-	undecided int      // tested and not significant
-	advised   int      // the most repeats that one of the undecided takes to find 10 %
-	short     bool     // that one has fewer
+	cut       bool     // a side was not carried out to its end
+	judged    int      // of the decidable, those of metrics that the table does not show
+	advice    advice
 }
 
-// add puts down a difference between a baseline of so many repeats and a value of so many.
-func (t *trust) add(c Change, baseline, value int) {
+// addJudged puts down the differences of a row in metrics that the table does not show and an expression judges: they are tested too.
+func (t *trust) addJudged(row *Row, metrics []string) {
+	for _, name := range metrics {
+		if c, ok := row.Changes[name]; ok && !c.cut && c.Decidable {
+			t.decidable, t.judged = t.decidable+1, t.judged+1
+			if c.Method == ByPairs {
+				t.byPairs++
+			}
+		}
+	}
+}
+
+// add puts down the difference in a metric between a baseline of so many repeats and a value of so many.
+func (t *trust) add(metric string, c Change, baseline, value int) {
+	if c.cut {
+		t.cut = true
+		return
+	}
 	low, high := min(baseline, value), max(baseline, value)
 	if t.fewest == 0 || low < t.fewest {
 		t.fewest = low
@@ -46,15 +59,16 @@ func (t *trust) add(c Change, baseline, value int) {
 	if c.Method == ByPairs {
 		t.byPairs++
 	}
-	if !c.Significant && c.Tested {
-		t.undecided++
-		t.advised, t.short = max(t.advised, c.Advised), t.short || c.Advised > low
-	}
+	t.advice.add(metric, c, low)
 }
 
 // note says which differences are no claims, since the repeats are too few for any, and what the others are worth.
 func (t *trust) note(notes *noteBook, column string) {
 	remedy := fmt.Sprintf("`repeat: %d` and `order: interleaved`", IntervalRepeats)
+	if t.cut {
+		notes.addColumn(column, Mark{Code: MarkCut, Text: "?: a cell that was not carried out to its end is compared by a plain ratio, no claim",
+			Remedy: "put right what ended it and run the plan again"})
+	}
 	needed := fmt.Sprintf("it takes %d+%d repeats; %d each are advised", TestRepeats, TestRepeats, IntervalRepeats)
 	switch {
 	case t.few != nil && t.single:
@@ -72,7 +86,7 @@ func (t *trust) note(notes *noteBook, column string) {
 			Remedy: "`order: interleaved` compares round by round"})
 	}
 	if t.decidable > 0 {
-		notes.addColumn(column, Mark{Code: MarkChance, Text: t.method() + "; " + t.chance(), Remedy: t.advice()})
+		notes.addColumn(column, Mark{Code: MarkChance, Text: t.method() + "; " + t.chance(), Remedy: t.advice.text(t.level())})
 	}
 }
 
@@ -89,7 +103,7 @@ func (t *trust) method() string {
 	if t.by == Holm {
 		p = "p after Holm's correction"
 	}
-	const geometric = "Δ is the geometric mean of the ratios round by round, not of the medians"
+	const geometric = "Δ is the geometric mean of the ratios round by round, less the drift within a round, and not of the medians"
 	switch t.byPairs {
 	case 0:
 		medians := "medians"
@@ -110,6 +124,9 @@ func (t *trust) chance() string {
 	if t.decidable == 1 {
 		differences = "of the 1 difference tested,"
 	}
+	if t.judged > 0 {
+		differences = fmt.Sprintf("%s %d of them in what is judged and no column,", differences, t.judged)
+	}
 	if t.by == Holm {
 		return differences + " chance alone makes any significant in at most 5 % of such tables"
 	}
@@ -120,15 +137,10 @@ func (t *trust) chance() string {
 	return text
 }
 
-// advice says how many repeats tell 10 % from the noise that was seen, or that these did.
-func (t *trust) advice() string {
-	switch {
-	case t.undecided == 0 || t.advised == 0:
-		return ""
-	case t.advised >= mostRepeats:
-		return "no sensible number of repeats tells 10 % from the noise here: longer cells, or a quieter machine"
-	case t.short:
-		return fmt.Sprintf("the noise here needs `repeat: %d` to tell 10 %% from ~ in 95 of 100 cases", t.advised)
+// level is the significance that a difference has to reach at worst.
+func (t *trust) level() float64 {
+	if t.by == Holm {
+		return alpha / float64(t.decidable)
 	}
-	return "the noise here is small enough: where ~ stands, a difference of 10 % would have been found in 95 of 100 cases"
+	return alpha
 }

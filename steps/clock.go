@@ -15,6 +15,9 @@ const (
 	dearClock   = time.Microsecond // from which reading the clock is said to be slow
 )
 
+// utcSeconds asks for the seconds since 1970. It goes by UTC: local time comes twice in an hour of autumn.
+const utcSeconds = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000000.0"
+
 // clockWarning tells that the server's clock is not that of this machine, to what the time of asking allows; empty where it is, where
 // both are of one machine, or where the server does not tell.
 func (r *run) clockWarning(ctx context.Context, conn *connection, db *sql.DB) string {
@@ -23,7 +26,7 @@ func (r *run) clockWarning(ctx context.Context, conn *connection, db *sql.DB) st
 	}
 	var text sql.NullString
 	before := time.Now()
-	err := db.QueryRowContext(ctx, "SELECT UNIX_TIMESTAMP(NOW(6))").Scan(&text)
+	err := db.QueryRowContext(ctx, utcSeconds).Scan(&text)
 	after := time.Now()
 	if err != nil {
 		return ""
@@ -32,12 +35,8 @@ func (r *run) clockWarning(ctx context.Context, conn *connection, db *sql.DB) st
 	if err != nil {
 		return ""
 	}
-	precision := 0.0
-	if !strings.Contains(text.String, ".") {
-		precision = 1 // it has cut the fraction off
-	}
 	ahead := server - unixSeconds(after)
-	behind := unixSeconds(before) - (server + precision)
+	behind := unixSeconds(before) - server
 	how := "ahead of"
 	if behind > ahead {
 		ahead, how = behind, "behind"

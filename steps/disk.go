@@ -15,9 +15,12 @@ import (
 // diskShortage tells that the disk of a server has less room than filling its tables takes; nil where there is enough, and where that
 // cannot be told: of a machine that is not watched.
 func (r *run) diskShortage(ctx context.Context, conn *connection, t *plan.Target, n need, data *plan.Tables) *shortage {
-	machine, err := r.machines.of(ctx, t)
 	folder := conn.dataFolder()
-	if err != nil || machine == nil || folder == "" || !t.CheckLimits {
+	if folder == "" || !t.CheckLimits {
+		return nil
+	}
+	machine, err := r.machines.of(ctx, t)
+	if err != nil || machine == nil {
 		return nil
 	}
 	if machine == r.machines.here {

@@ -39,6 +39,7 @@ type run struct {
 	targets  *targets
 	machines *machines
 	told     map[string]bool           // what a note was about: see tell
+	met      int                       // servers and machines of servers that stand in the record: see keepServers
 	stand    *standIn                  // answers HTTP in a rehearsal
 	expected ledger                    // what verify holds the tables against
 	balances balances                  // and their sums

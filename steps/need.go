@@ -2,7 +2,6 @@ package steps
 
 import (
 	"math"
-	"runtime"
 
 	"benchplan/plan"
 	"benchplan/workloads"
@@ -65,7 +64,7 @@ func needOfLoad(order engine.Order, workload engine.Workload, data *plan.Tables)
 func needOfPrepare(spec *prepareSpec, data *plan.Tables) need {
 	n := need{clients: spec.Threads, tables: data.Count, rows: int64(min(float64(data.Rows)*float64(data.Count), math.MaxInt64/2))}
 	if n.clients == 0 {
-		n.clients = min(16, 2*runtime.GOMAXPROCS(0)) // as package tables takes them
+		n.clients = tables.DefaultThreads()
 	}
 	if schema, ok := workloads.Schemas()[data.Schema]; ok {
 		n.bytes = int64(min(float64(n.rows)*rowBytes(schema, *data)+float64(data.Count)*emptyTable, math.MaxInt64/2))

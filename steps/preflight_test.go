@@ -195,7 +195,7 @@ func TestLimitOfAnAccount(t *testing.T) {
 		}
 	}
 	for user, want := range map[string]int64{"root": 0, "few": 3, "all": 7} {
-		ts := &targets{mask: func(s string) string { return s }}
+		ts := &targets{}
 		conn, err := ts.connect(t.Context(), &plan.Target{Socket: server.Socket(), User: plan.PlainText(user), ConnectTimeout: plan.Duration(time.Second)})
 		if err != nil {
 			t.Fatal(err)

@@ -12,9 +12,9 @@ import (
 
 // rate makes the load of a run step an open loop: events are due by the clock, whether or not a client is free. Empty is a closed loop.
 type rate struct {
-	PerSecond *float64 `key:"per_second" json:"per_second,omitempty" short:"true" min:"0" max:"10000000" unit:"events/s" doc:"events that are due each second, over all clients; 0 is a closed loop"`
-	From      float64  `key:"from" json:"from,omitzero" min:"0" max:"10000000" unit:"events/s" doc:"of a ramp: the rate at its begin, and of the warm-up"`
-	To        float64  `key:"to" json:"to,omitzero" min:"0" max:"10000000" unit:"events/s" doc:"of a ramp: the rate at the end of the duration, reached in a straight line"`
+	PerSecond *float64 `key:"per_second" json:"per_second,omitempty" short:"true" min:"0" max:"1000000" unit:"events/s" doc:"events that are due each second, over all clients; 0 is a closed loop"`
+	From      float64  `key:"from" json:"from,omitzero" min:"0" max:"1000000" unit:"events/s" doc:"of a ramp: the rate at its begin, and of the warm-up"`
+	To        float64  `key:"to" json:"to,omitzero" min:"0" max:"1000000" unit:"events/s" doc:"of a ramp: the rate at the end of the duration, reached in a straight line"`
 	Arrivals  string   `key:"arrivals" json:"arrivals,omitempty" default:"constant" enum:"constant|poisson" doc:"constant: at equal distances; poisson: independently of each other, as many users come"`
 }
 
@@ -57,7 +57,7 @@ func leastTime(o engine.Order) time.Duration {
 		measured = 0
 	case o.Events > 0 && r.To == 0:
 		if due := float64(o.Events) / r.From * float64(time.Second); measured == 0 || due < float64(measured) {
-			measured = time.Duration(min(due, math.MaxInt64/2))
+			measured = time.Duration(min(due, math.MaxInt64/2)).Truncate(time.Millisecond) // people read it
 		}
 	}
 	return o.Warmup.D() + measured

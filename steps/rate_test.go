@@ -65,6 +65,7 @@ func TestRateFaults(t *testing.T) {
 		"rate: { from: 0, to: 100 }, duration: 1s":     "3:54: a ramp needs both from and to, and both above 0",
 		"rate: { per_second: 1, to: 2 }, duration: 1s": "3:54: per_second is one rate, and from and to make a ramp: leave one of both out",
 		"rate: { arrivals: poisson }":                  "3:54: arrivals need a rate: add per_second, or from and to",
+		"rate: 2M":                                     "3:60: rate: at most 1000000 is possible",
 		"rate: { per_second: 1, arrivals: random }":    `3:87: arrivals: "random" is not one of: constant, poisson`,
 		"tx_rate: 100":                                 `3:54: run oltp_read_only has no "tx_rate"; did you mean "rate"?`,
 		"tx-rate: 100":                                 `3:54: run oltp_read_only has no "tx-rate"; did you mean "rate"?`,
@@ -119,6 +120,9 @@ steps:
 	}
 	if got := p.Summary.Least; got != 50*time.Second+time.Minute {
 		t.Errorf("it takes %s at the least: 100,000 events at 2,000/s, and a minute", got)
+	}
+	if got := leastTime(engine.Order{Events: 4, Rate: &engine.Rate{From: 0.7}}); got != 5714*time.Millisecond {
+		t.Errorf("4 events at 0.7/s take %s at the least", got)
 	}
 	if texts[0] != "run oltp_read_only, 1 client, 100000 events, at 2000/s" || texts[1] != "run oltp_read_only, 1 client, 1m, at 100/s to 20000/s (poisson)" {
 		t.Errorf("%q", texts)

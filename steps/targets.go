@@ -32,7 +32,6 @@ type targets struct {
 	demand   demand
 	log      *slog.Logger
 	note     func(string)
-	mask     func(string) string
 }
 
 // connection is a target that was reached.
@@ -50,7 +49,7 @@ type connection struct {
 }
 
 func newTargets(c Config) *targets {
-	return &targets{folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), log: c.Writer.Log(), note: c.Observer.Note, mask: c.Mask}
+	return &targets{folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), log: c.Writer.Log(), note: c.Observer.Note}
 }
 
 // reach gives the connection to a target; the first time it connects, without selecting a database, and starts a private
@@ -94,7 +93,7 @@ func (ts *targets) connect(ctx context.Context, t *plan.Target) (*connection, er
 	if err != nil {
 		return nil, err
 	}
-	if err := c.identify(ctx, ts.mask); err != nil {
+	if err := c.identify(ctx); err != nil {
 		if c.private != nil {
 			err = errors.Join(err, c.private.Stop(context.WithoutCancel(ctx)))
 		}
@@ -169,7 +168,7 @@ func (ts *targets) warn(server *localserver.Server) {
 }
 
 // identify connects once and asks who the server is.
-func (c *connection) identify(ctx context.Context, mask func(string) string) error {
+func (c *connection) identify(ctx context.Context) error {
 	db, err := c.db(ctx, "")
 	if err != nil {
 		return err
@@ -178,9 +177,6 @@ func (c *connection) identify(ctx context.Context, mask func(string) string) err
 	c.server = target.Identify(ctx, db)
 	c.server.Endpoint = c.endpoint(c.target.Database)
 	c.server.Variables = c.portable(c.server.Variables)
-	for i := range c.server.Unknown {
-		c.server.Unknown[i] = mask(c.server.Unknown[i])
-	}
 	if c.private != nil {
 		c.server.Name = "private server"
 	}

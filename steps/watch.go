@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"database/sql"
-	"os"
 
 	"benchplan/plan"
 	"benchplan/results"
@@ -28,7 +27,7 @@ func (c *Call) watchHost(ctx context.Context) *watching {
 }
 
 func (c *Call) generator() monitor.Watched {
-	return monitor.Watched{Machine: c.run.machines.here, Role: results.Generator, Processes: map[string]int{"benchplan": os.Getpid()}}
+	return monitor.Watched{Machine: c.run.machines.here, Role: results.Generator}
 }
 
 // watchServer watches this machine and that of the server beside a load. Before that it holds what the load needs against what the
@@ -51,7 +50,12 @@ func (c *Call) watchServer(ctx context.Context, conn *connection, t *plan.Target
 		return nil, err
 	}
 	c.meetMachine(ctx, conn, machine)
+	if err := c.run.keepServers(); err != nil {
+		_ = db.Close()
+		return nil, final{err}
+	}
 	w.watch = monitor.NewWatch(ctx, monitor.Config{Machines: c.watched(ctx, conn, t, machine), Status: db, Log: c.Log})
+	w.watch.Ready(ctx)
 	return w, nil
 }
 
@@ -67,7 +71,7 @@ func (c *Call) watched(ctx context.Context, conn *connection, t *plan.Target, ma
 	}
 	here.Server = true
 	if pid := conn.processID(ctx); pid > 0 {
-		here.Processes["server"] = pid
+		here.Processes = map[string]int{results.ProcessServer: pid}
 	}
 	return []monitor.Watched{here}
 }
@@ -123,9 +127,26 @@ func (c *Call) meetMachine(ctx context.Context, conn *connection, machine *monit
 	host, err := machine.Identity(ctx, conn.dataFolder())
 	if err != nil {
 		c.problem(err)
-		conn.server.Unknown = append(conn.server.Unknown, "its machine: "+c.run.Mask(err.Error()))
+		conn.server.Unknown = append(conn.server.Unknown, "its machine: "+err.Error())
 	}
 	conn.server.Host = &host
+}
+
+// keepServers writes the servers, as they were met, into the run's record before a cell is measured on them: a cell tells only what has
+// changed on its server since, and a run that is killed writes no more.
+func (r *run) keepServers() error {
+	servers := r.targets.servers()
+	met := len(servers)
+	for _, s := range servers {
+		if s.Host != nil {
+			met++
+		}
+	}
+	if met == r.met {
+		return nil
+	}
+	r.met, r.Run.Targets = met, servers
+	return r.Writer.WriteRun(r.Run)
 }
 
 // dataFolder is where the server keeps its data, on its machine; empty where it does not say.
@@ -169,7 +190,7 @@ func (w *watching) finish(c *Call, cell *results.Cell) {
 		cell.Server.Variables = w.variables
 	}
 	for _, err := range problems {
-		c.problem(err)
+		c.unread(err) // the watch has logged it
 	}
 	if w.status != nil {
 		_ = w.status.Close() // nothing was written there
@@ -178,9 +199,13 @@ func (w *watching) finish(c *Call, cell *results.Cell) {
 
 // problem logs what kept a figure from being read, and tells it once.
 func (c *Call) problem(err error) {
-	text := c.run.Mask(err.Error())
-	c.Log.Warn("not all figures could be read", "error", text)
-	c.run.tell("problem: "+text, "not all figures could be read: "+text)
+	c.Log.Warn("not all figures could be read", "error", err.Error())
+	c.unread(err)
+}
+
+// unread tells once in a run what kept a figure from being read.
+func (c *Call) unread(err error) {
+	c.run.tell("problem: "+err.Error(), "not all figures could be read: "+err.Error())
 }
 
 // tell gives a note to the observer and the log, where it has a text: one a run for each thing that it is about.

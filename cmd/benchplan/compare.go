@@ -28,6 +28,7 @@ p.tps. The exit status is 3 where it holds for a cell.`,
 		Args:              atLeast(1, "two or more runs, or one and --baseline"),
 		ValidArgsFunction: completeRuns(&root),
 		RunE: func(c *cobra.Command, args []string) error {
+			collectLess()
 			if f.baseline == "" {
 				if err := atLeast(2, "two or more runs, or one and --baseline")(c, args); err != nil {
 					return err

@@ -223,3 +223,18 @@ func TestProgressOnATerminal(t *testing.T) {
 		t.Errorf("%d lines of 1000", n)
 	}
 }
+
+// TestWhatARunPrintsIsMasked: at the end of a run its record is printed from memory, where what came along beside the plan stands as it was.
+func TestWhatARunPrintsIsMasked(t *testing.T) {
+	const secret = "hunter22-that-nobody-sees"
+	t.Setenv("A_PASSWORD", secret)
+	file := planFile(t, "p.yaml", `vars: { note: "" }
+steps:
+  - shell: { command: "true", env: { P: "${{ secrets.A_PASSWORD }}" } }
+  - run: { workload: cpu, cpu_max_prime: 100, events: 10 }
+`)
+	got := benchplan(t, "run", file, "--runs", t.TempDir(), "--allow-shell", "--set", "vars.note="+secret, "--format", "html").want(t, exitDone)
+	if strings.Contains(got.out+got.err, secret) || !strings.Contains(got.out, "--set vars.note=") {
+		t.Error("the page shows the secret, or not that something was set")
+	}
+}

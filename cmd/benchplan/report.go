@@ -68,6 +68,7 @@ p.tps. The exit status is 3 where it holds for a cell.`,
 }
 
 func reportRun(t *terminal, f *reportFlags, spec string) error {
+	collectLess()
 	o, err := f.options()
 	if err != nil {
 		return usage(err)

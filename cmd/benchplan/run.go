@@ -116,7 +116,7 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	}
 	failed := steps.Run(ctx, config)
 	progress.close()
-	return conclude(t, f, printer{format, o, base}, run, writer.Folder(), failed)
+	return conclude(t, f, printer{format, o, base}, writer.Masked(run), writer.Folder(), failed)
 }
 
 // allowed refuses, before anything is touched, a run that lacks a secret, a file, or the permission for shell.
@@ -182,10 +182,10 @@ func interruptible(interrupted, abandoned func()) (context.Context, func()) {
 			select {
 			case <-signals:
 				if n > 0 {
-					abandoned()
+					briefly(abandoned)
 					os.Exit(exitInterrupted)
 				}
-				interrupted()
+				briefly(interrupted)
 				cancel()
 			case <-done:
 				return
@@ -196,6 +196,20 @@ func interruptible(interrupted, abandoned func()) (context.Context, func()) {
 		signal.Stop(signals)
 		close(done)
 		cancel()
+	}
+}
+
+// briefly tells something, and waits for that a second at the most: a terminal that was stopped, or who reads a pipe, may take no text, and
+// a signal is heeded nevertheless.
+func briefly(tell func()) {
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		tell()
+	}()
+	select {
+	case <-told:
+	case <-time.After(time.Second):
 	}
 }
 
@@ -216,7 +230,7 @@ type printer struct {
 	base    []results.Recorded // the run that it is compared with, if any
 }
 
-// conclude prints the table of what there is, and gives the error with its exit status. What is known of the run comes from memory:
+// conclude prints the table of what there is, and gives the error with its exit status. What is known of the run comes from memory, masked:
 // where the disk is full its file is not what it should be.
 func conclude(t *terminal, f *runFlags, p printer, run *results.Run, folder string, failed error) error {
 	_, cells, warnings, err := results.Open(folder)
@@ -230,12 +244,18 @@ func conclude(t *terminal, f *runFlags, p printer, run *results.Run, folder stri
 	r := results.Recorded{Name: results.RunName(folder), Folder: folder, Run: &shown, Cells: cells, Warnings: warnings}
 	var printed judged
 	if len(cells) > 0 {
-		if err := p.options.Check(r); err != nil {
+		if err := checkLabels(p.options, r); err != nil {
 			// Only the cells tell what labels there are; what was measured is shown nevertheless.
 			fmt.Fprintln(t.err, plainText("warning: shown as the plan has it: "+err.Error()))
-			p.options = results.Options{Correct: p.options.Correct, Metrics: p.options.Metrics}
+			p.options.Baseline, p.options.Pivot = nil, ""
 		}
 		if printed, err = f.print(t, p.format, p.options, append(p.base, r)); err != nil {
+			failed = errors.Join(failed, err)
+		}
+	}
+	if len(cells) == 0 && f.format != "table" {
+		// Whoever reads the output with a program waits for a document, and finds in it why there is no cell.
+		if _, err = f.print(t, p.format, p.options, append(p.base, r)); err != nil {
 			failed = errors.Join(failed, err)
 		}
 	}
@@ -248,6 +268,9 @@ func conclude(t *terminal, f *runFlags, p printer, run *results.Run, folder stri
 	case failed != nil:
 		return &exitError{exitFailed, failed}
 	case f.rehearse:
+		if f.baseline != "" || len(f.failOn) > 0 {
+			fmt.Fprintln(t.err, "warning: figures of a rehearsal are compared with nothing: --baseline and --fail-on were not heeded")
+		}
 		return nil
 	}
 	return f.held(t, r, p.options, printed)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -38,13 +39,13 @@ runs of a plan.`,
 		},
 	}
 	c.PersistentFlags().StringVar(&root, "runs", defaultRuns, "the `folder` of all runs")
-	c.AddCommand(pinCommand(&root, "pin", "Give a run a name by which --baseline finds it", results.Pin),
-		pinCommand(&root, "unpin", "Take such a name from a run", results.Unpin))
+	c.AddCommand(pinCommand(&root, "pin", "Give a run a name by which --baseline finds it", results.Pin, false),
+		pinCommand(&root, "unpin", "Take such a name from a run", results.Unpin, true))
 	return c
 }
 
-// pinCommand gives a run a name, or takes it away.
-func pinCommand(root *string, name, short string, change func(folder, name string) error) *cobra.Command {
+// pinCommand gives a run a name, or takes it away: also from a run that is gone, since its name stays where the names are kept.
+func pinCommand(root *string, name, short string, change func(folder, name string) error, gone bool) *cobra.Command {
 	return &cobra.Command{
 		Use:               name + " RUN NAME",
 		Short:             short,
@@ -52,6 +53,9 @@ func pinCommand(root *string, name, short string, change func(folder, name strin
 		ValidArgsFunction: completeRuns(root),
 		RunE: func(_ *cobra.Command, args []string) error {
 			folder, err := results.Find(*root, args[0])
+			if err != nil && gone && change(filepath.Join(*root, args[0]), args[1]) == nil {
+				return nil
+			}
 			if err != nil {
 				return usage(err)
 			}

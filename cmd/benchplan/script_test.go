@@ -76,7 +76,24 @@ finally:
 	}
 }
 
-// TestKillLeavesNoServer: kill -9 of benchplan ends its private server, and the next start sweeps the folder.
+// TestASignalIsHeededThoughNobodyReads: where standard error takes no more text, what tells of the signal waits for ever.
+func TestASignalIsHeededThoughNobodyReads(t *testing.T) {
+	read := make(chan struct{})
+	defer close(read)
+	ctx, stop := interruptible(func() { <-read }, func() {})
+	defer stop()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("it goes on")
+	}
+}
+
+// TestKillLeavesNoServer: kill -9 of benchplan ends its private server, and the next start sweeps the folder. What server the load was on
+// is in the record by then.
 func TestKillLeavesNoServer(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -87,7 +104,8 @@ func TestKillLeavesNoServer(t *testing.T) {
 	waitFor(t, 20*time.Second, func() bool {
 		b, _ := os.ReadFile(filepath.Join(folder, "log.jsonl"))
 		server = serverFolder(temp)
-		return server != "" && strings.Contains(string(b), `"prepared"`)
+		record, _ := os.ReadFile(filepath.Join(folder, "run.json"))
+		return server != "" && strings.Contains(string(b), `"prepared"`) && strings.Contains(string(record), `"innodb_flush_log_at_trx_commit"`)
 	})
 	if err := command.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -223,7 +223,7 @@ var jsonDocs = map[string]string{
 	"change.interval":               "95 %, of the ratio",
 	"change.pairs":                  "rounds that were paired",
 	"change.tested":                 "there were repeats on both sides",
-	"change.decidable":              "there were enough of them for a test to find any difference significant",
+	"change.decidable":              "there were enough of them, in cells carried out to their end, for a test to find any difference significant",
 	"change.p":                      "of the test",
 	"change.p_adjusted":             "after Holm's correction",
 	"change.significant":            "p (with the correction p_adjusted) < 0.05",

@@ -264,6 +264,12 @@ func benchUnit(m results.Metric) (unit string, divide float64) {
 		return m.Name + "-sec", 1000
 	case "s":
 		return m.Name + "-sec", 1
+	case "µs":
+		return m.Name + "-sec", 1e6
+	case "KiB":
+		return m.Name + "-B", 1.0 / (1 << 10)
+	case "MiB":
+		return m.Name + "-B", 1.0 / (1 << 20)
 	case "MiB/s":
 		return strings.TrimPrefix(m.Name, "mib_") + "-B/s", 1.0 / (1 << 20)
 	case "1/s":

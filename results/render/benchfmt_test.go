@@ -251,6 +251,20 @@ func benchstatCells(t *testing.T, text string) []benchstatCell {
 	return cells
 }
 
+// TestBenchUnits: times are seconds and amounts of data bytes, whatever they are in the table.
+func TestBenchUnits(t *testing.T) {
+	for name, want := range map[string]string{
+		"p95": "p95-sec 0.001", "elapsed": "elapsed-sec 1", "cpu_us_op": "cpu_us_op-sec 1e-06", "log_kb_op": "log_kb_op-B 1024", "free_mb": "free_mb-B 1048576",
+		"mib_read": "read-B/s 1048576", "tps": "tps 1", "fsyncs": "fsyncs/s 1", "errors": "errors 1",
+	} {
+		m, ok := results.MetricByName(name)
+		unit, divide := benchUnit(m)
+		if got := fmt.Sprintf("%s %.7g", unit, 1/divide); !ok || got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // TestBenchNames: what is in a label cannot break a name apart, and different cells have different names.
 func TestBenchNames(t *testing.T) {
 	row := func(path []string, labels ...string) *results.Row {

@@ -56,8 +56,8 @@ func factors(t *results.Table, r, base *results.Row) []string {
 	for _, name := range names {
 		value, ok1 := r.Values[name]
 		against, ok2 := base.Values[name]
-		m, known := results.MetricByName(name)
-		if !ok1 || !ok2 || !known || m.Watched() || value.Center <= 0 || against.Center <= 0 {
+		m := metricOf(name, t.Load)
+		if !ok1 || !ok2 || m.Name == "" || m.Watched() || value.Center <= 0 || against.Center <= 0 {
 			continue
 		}
 		if c, ok := r.Changes[name]; ok && c.Tested && c.Decidable && !c.Significant {
@@ -89,8 +89,9 @@ func factor(f float64) string {
 // mostMeans is how many scenarios have a line of their own under a table.
 const mostMeans = 20
 
-// meanTexts puts the geometric means over the cells of a table into words, a line a scenario.
-func meanTexts(means []results.GeoMean, metrics []string) []string {
+// meanTexts puts the geometric means over the cells of a table into words, a line a scenario. They are said to be untested: a
+// mean of differences that may all be chance reads like a finding.
+func meanTexts(means []results.GeoMean, metrics []string, load string) []string {
 	var lines []string
 	for i, m := range means {
 		if i == mostMeans && len(means) > mostMeans+1 {
@@ -110,8 +111,7 @@ func meanTexts(means []results.GeoMean, metrics []string) []string {
 			if !ok {
 				continue
 			}
-			metric, _ := results.MetricByName(name)
-			text := metric.Title + " " + differenceText(r.Ratio)
+			text := metricOf(name, load).Title + " " + differenceText(r.Ratio)
 			if !alike {
 				text += fmt.Sprintf(" (%d cells)", r.Cells)
 			}
@@ -121,7 +121,7 @@ func meanTexts(means []results.GeoMean, metrics []string) []string {
 		if !alike {
 			over = ""
 		}
-		lines = append(lines, fmt.Sprintf("Geometric mean%s, %s: %s", over, label(m.Name), strings.Join(parts, ", ")))
+		lines = append(lines, fmt.Sprintf("Geometric mean%s (not tested), %s: %s", over, label(m.Name), strings.Join(parts, ", ")))
 	}
 	return lines
 }

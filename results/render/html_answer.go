@@ -54,6 +54,7 @@ type intervalRow struct {
 	Bar      bool
 
 	change results.Change
+	cut    bool // one of the two was not carried out to its end
 }
 
 // compared is a row, or a side of one, with the row that it is compared with.
@@ -181,7 +182,7 @@ func meansWords(means []results.GeoMean, metrics []string) string {
 	if parts == nil {
 		return ""
 	}
-	return fmt.Sprintf("Geometric mean of %d cells: %s.", cells, strings.Join(parts, ", "))
+	return fmt.Sprintf("Geometric mean of %d cells (not tested): %s.", cells, strings.Join(parts, ", "))
 }
 
 func newAnswer(heading, load string, metrics []string, list []compared) answer {
@@ -209,10 +210,11 @@ func newIntervalChart(m results.Metric, list []compared) intervalChart {
 	group := ""
 	for _, c := range list {
 		change, ok := c.row.Changes[m.Name]
-		if !ok || change.Ratio <= -1 {
+		if !ok {
 			continue
 		}
-		r := intervalRow{Name: c.name, Change: changeWords(change.Ratio), Verdict: "no claim", Class: "doubtful", Shape: "diamond", change: change}
+		r := intervalRow{Name: c.name, Change: changeWords(change.Ratio), Verdict: "no claim", Class: "doubtful", Shape: "diamond", change: change,
+			cut: c.row.Status != results.Complete || c.base.Status != results.Complete}
 		if c.group != group {
 			r.Group, group = c.group, c.group
 		}
@@ -293,12 +295,16 @@ func sentence(c intervalChart) string {
 	}
 	same := 0
 	var doubtful []float64
+	cut := 0
 	for _, r := range c.Rows {
 		switch r.Class {
 		case "same":
 			same++
 		case "doubtful":
 			doubtful = append(doubtful, r.change.Ratio)
+			if r.cut {
+				cut++
+			}
 		}
 	}
 	if same == total {
@@ -308,9 +314,20 @@ func sentence(c intervalChart) string {
 		of = ""
 	}
 	if doubtful != nil {
-		parts = append(parts, fmt.Sprintf("%d%s plain ratios (%s), no claim: too few repeats to tell from noise", len(doubtful), of, rangeWords(doubtful)))
+		parts = append(parts, fmt.Sprintf("%d%s plain ratios (%s), no claim: %s", len(doubtful), of, rangeWords(doubtful), whyNoClaim(len(doubtful), cut)))
 	}
 	return strings.Join(parts, ", ") + "."
+}
+
+// whyNoClaim says why differences are plain ratios, of which some are of cells that were not carried out to their end.
+func whyNoClaim(all, cut int) string {
+	switch cut {
+	case 0:
+		return "too few repeats to tell from noise"
+	case all:
+		return "not carried out to the end"
+	}
+	return "too few repeats to tell from noise, or not carried out to the end"
 }
 
 // rangeWords writes the least and the greatest of some differences, both in percent or both as ratios.
@@ -363,7 +380,8 @@ func (c *intervalChart) cut() {
 // tickRatios are the differences that a scale can mark.
 var tickRatios = []float64{-0.99, -0.9, -0.8, -0.5, -0.4, -0.3, -0.2, -0.15, -0.1, -0.05, -0.02, -0.01, 0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2, 4, 9, 19, 49, 99, 999}
 
-// place finds the places on a scale of logarithms, on which half is as far to the left as double is to the right.
+// place finds the places on a scale of logarithms, on which half is as far to the left as double is to the right. What came to
+// nothing would be without end to the left: it stands at the left edge.
 func (c *intervalChart) place() {
 	lo, hi := -0.01, 0.01
 	for _, r := range c.Rows {
@@ -372,12 +390,20 @@ func (c *intervalChart) place() {
 			ends = append(ends, in.Lo, in.Hi)
 		}
 		for _, e := range ends {
+			if e <= -1 {
+				continue
+			}
 			lo, hi = min(lo, math.Log1p(e)), max(hi, math.Log1p(e))
 		}
 	}
 	pad := (hi - lo) * 0.06
 	lo, hi = lo-pad, hi+pad
-	at := func(ratio float64) float64 { return 100 * (math.Log1p(ratio) - lo) / (hi - lo) }
+	at := func(ratio float64) float64 {
+		if ratio <= -1 {
+			return 0
+		}
+		return 100 * (math.Log1p(ratio) - lo) / (hi - lo)
+	}
 	c.Zero = place(at(0))
 	for i := range c.Rows {
 		r := &c.Rows[i]

@@ -243,12 +243,17 @@ func inOrder(pairs ...[2]string) map[string]string {
 	return m
 }
 
+// pairsText writes names with their values, in the order of the names.
+func pairsText(m map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, name+"="+m[name])
+	}
+	return strings.Join(parts, ", ")
+}
+
 func runFacts(r results.Recorded) map[string]string {
 	run := r.Run
-	var settings []string
-	for _, name := range slices.Sorted(maps.Keys(run.Settings)) {
-		settings = append(settings, name+"="+run.Settings[name])
-	}
 	finished := ""
 	if !run.Finished.IsZero() {
 		finished = run.Finished.UTC().Format("2006-01-02 15:04:05 UTC")
@@ -261,7 +266,7 @@ func runFacts(r results.Recorded) map[string]string {
 		[2]string{"plan", run.Plan},
 		[2]string{"file", run.PlanFile},
 		[2]string{"SHA-256 of its text", run.PlanHash},
-		[2]string{"settings", strings.Join(settings, ", ")},
+		[2]string{"settings", pairsText(run.Settings)},
 		[2]string{"seed", strconv.FormatUint(run.Seed, 10)},
 		[2]string{"began", run.Started.UTC().Format("2006-01-02 15:04:05 UTC")},
 		[2]string{"ended", finished},
@@ -305,21 +310,14 @@ func memoryText(bytes int64) string {
 }
 
 func serverFacts(s *results.Server) map[string]string {
-	list := func(m map[string]string) string {
-		var parts []string
-		for _, name := range slices.Sorted(maps.Keys(m)) {
-			parts = append(parts, name+"="+m[name])
-		}
-		return strings.Join(parts, ", ")
-	}
 	return inOrder(
 		[2]string{"name", s.Name},
 		[2]string{"address", s.Address},
 		[2]string{"database", s.Database},
 		[2]string{"version", s.Version},
 		[2]string{"build", s.VersionComment},
-		[2]string{"engines", list(s.Engines)},
-		[2]string{"topology", list(s.Topology)},
+		[2]string{"engines", pairsText(s.Engines)},
+		[2]string{"topology", pairsText(s.Topology)},
 		[2]string{"not known", strings.Join(s.Unknown, "; ")},
 	)
 }

@@ -212,6 +212,15 @@ func TestHTMLSize(t *testing.T) {
 	}
 }
 
+// TestUpperFirst: a text may begin with any letter.
+func TestUpperFirst(t *testing.T) {
+	for in, want := range map[string]string{"": "", "tps": "Tps", "été": "Été", "Δ tps": "Δ tps", "二": "二"} {
+		if got := upperFirst(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+}
+
 // TestThinning: of a long series the page has few points, and no peak is lost.
 func TestThinning(t *testing.T) {
 	for _, n := range []int{1, 2, 59, 60, 61, 1201, 86_400} {
@@ -249,7 +258,11 @@ func TestFiguresAreShort(t *testing.T) {
 func TestAnswerSaysHowSure(t *testing.T) {
 	better, worse := true, false
 	row := func(c results.Change) compared {
-		return compared{name: "config=twopc", base: &results.Row{Repeats: 6}, row: &results.Row{Repeats: 6, Changes: map[string]results.Change{"tps": c}}}
+		status := results.Complete
+		if c.Against < 0 { // stands for a cell that an error ended
+			status = results.Failed
+		}
+		return compared{name: "config=twopc", base: &results.Row{Repeats: 6, Status: results.Complete}, row: &results.Row{Repeats: 6, Status: status, Changes: map[string]results.Change{"tps": c}}}
 	}
 	tested := results.Change{Ratio: -0.12, Tested: true, Decidable: true, Significant: true, Better: &worse, Pairs: 6, Interval: &results.Interval{Lo: -0.14, Hi: -0.1}}
 	faster := results.Change{Ratio: 4.96, Tested: true, Decidable: true, Significant: true, Better: &better, Interval: &results.Interval{Lo: 3.5, Hi: 6}}
@@ -263,6 +276,10 @@ func TestAnswerSaysHowSure(t *testing.T) {
 		{[]results.Change{same}, "config=twopc: throughput (tps) +1.0 % (−1.0 … +3.0), 6 repeats each, no significant difference."},
 		{[]results.Change{{Ratio: -0.12}}, "config=twopc: throughput (tps) −12.0 %, 6 repeats each, no claim."},
 		{[]results.Change{tested, faster, same}, "Throughput (tps): 1 of 3 worse (−12.0 %), 1 better (5.96 ×), 1 without a significant difference."},
+		{[]results.Change{same, {Ratio: -0.7, Against: -1}, {Ratio: -0.6, Against: -1}}, "Throughput (tps): 1 of 3 without a significant difference, 2 plain ratios (0.30 … 0.40 ×), no claim: not carried out to the end."},
+		{[]results.Change{same, {Ratio: -0.1}, {Ratio: -0.1, Against: -1}},
+			"Throughput (tps): 1 of 3 without a significant difference, 2 plain ratios (−10.0 %), no claim: too few repeats to tell from noise, or not carried out to the end."},
+		{[]results.Change{{Ratio: -1, Tested: true, Decidable: true, Significant: true, Better: &worse}, same}, "Throughput (tps): 1 of 2 worse (−100 %), 1 without a significant difference."},
 		{[]results.Change{same, same}, "Throughput (tps): no significant difference in 2 comparisons."},
 		{nil, ""},
 	} {
@@ -276,6 +293,9 @@ func TestAnswerSaysHowSure(t *testing.T) {
 		}
 		for _, c := range a.Charts {
 			for _, r := range c.Rows {
+				if strings.Contains(r.At+c.Zero, "Inf") || strings.Contains(r.At+c.Zero, "NaN") {
+					t.Errorf("a place that is none: %+v", r)
+				}
 				if shape := map[string]string{"good": "up", "bad": "down", "same": "dot", "doubtful": "diamond"}[r.Class]; r.Shape != shape {
 					t.Errorf("%+v", r)
 				}

@@ -29,7 +29,7 @@ func JUnit(w io.Writer, r *results.Report, o Options) error {
 	if err != nil {
 		return err
 	}
-	verdicts, err := failOnCases(r.Run, o.FailOn, r.FailOn)
+	verdicts, err := failOnCases(r.Run, r.Rehearsed(), o.FailOn, r.FailOn)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func JUnitCompare(w io.Writer, c *results.Comparison, o Options) error {
 	for i := range c.Rows {
 		suite.Cases = append(suite.Cases, compareCase(c, &c.Rows[i]))
 	}
-	verdicts, err := failOnCases(c.Runs[len(c.Runs)-1], o.FailOn, c.FailOn)
+	verdicts, err := failOnCases(c.Runs[len(c.Runs)-1], c.Rehearsed(), o.FailOn, c.FailOn)
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func assertCases(r *results.Report, run results.Recorded) ([]junitCase, error) {
 		if err != nil {
 			return nil, fmt.Errorf("junit: report.assert of %s: %w", r.Run.Name, err)
 		}
-		c := verdictCase(r.Run, "report.assert", source, failures)
+		c := verdictCase(r.Run, r.Rehearsed(), "report.assert", source, failures)
 		if len(run.Cells) == 0 && c.Skipped == nil {
 			c.Failure = &junitProblem{Type: "report.assert", Message: "no cell was measured, so nothing holds"}
 		}
@@ -280,23 +280,23 @@ func assertCases(r *results.Report, run results.Recorded) ([]junitCase, error) {
 }
 
 // failOnCases makes a test case of each expression that results are judged by.
-func failOnCases(h results.Head, sources []string, failOn func([]string) ([]results.AssertFailure, []string, error)) ([]junitCase, error) {
+func failOnCases(h results.Head, rehearsed bool, sources []string, failOn func([]string) ([]results.AssertFailure, []string, error)) ([]junitCase, error) {
 	var cases []junitCase
 	for _, source := range sources {
 		failures, _, err := failOn([]string{source})
 		if err != nil {
 			return nil, fmt.Errorf("junit: --fail-on: %w", err)
 		}
-		cases = append(cases, verdictCase(h, "fail-on", source, failures))
+		cases = append(cases, verdictCase(h, rehearsed, "fail-on", source, failures))
 	}
 	return cases, nil
 }
 
 // verdictCase is the test case of an expression, with the sentences why it failed.
-func verdictCase(h results.Head, from, source string, failures []results.AssertFailure) junitCase {
+func verdictCase(h results.Head, rehearsed bool, from, source string, failures []results.AssertFailure) junitCase {
 	c := junitCase{Name: oneLine(source), Class: className(h.Plan, []string{from}), Time: junitTime(0)}
 	switch {
-	case h.Rehearsal:
+	case rehearsed:
 		c.Skipped = &junitSkipped{"a rehearsal: its figures say nothing about the real target"}
 	case len(failures) > 0:
 		c.Failure = &junitProblem{Type: from, Message: oneLine(failures[0].String())}

@@ -219,6 +219,21 @@ func TestJUnitOfComparison(t *testing.T) {
 	if got := judged.problems(); judged.Tests != 12 || judged.Failures != 1 || got[len(got)-1] != "failure change.tps < -0.02 && significant.tps" {
 		t.Errorf("%d tests, %q", judged.Tests, got)
 	}
+	runs[0].Run.Rehearsal = true // the one that the other is compared with
+	if c, err = results.Compare(runs); err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	if err := JUnitCompare(&b, c, Options{Runs: runs, FailOn: []string{"change.tps < 9"}}); err != nil {
+		t.Fatal(err)
+	}
+	document = junitSuites{}
+	if err := xml.Unmarshal(b.Bytes(), &document); err != nil {
+		t.Fatal(err)
+	}
+	if got := document.Suites[2].problems(); got[len(got)-1] != "skipped change.tps < 9" {
+		t.Errorf("judged by a rehearsal: %q", got)
+	}
 	if err := JUnitCompare(io.Discard, c, Options{}); err == nil {
 		t.Error("runs without their cells passed")
 	}

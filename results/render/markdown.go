@@ -25,7 +25,7 @@ func Markdown(w io.Writer, r *results.Report, _ Options) error {
 			fmt.Fprintf(&b, "#### %s\n\n", escape(tableHeading(t, false)))
 		}
 		markdownGrid(&b, reportGrid(t))
-		for _, line := range slices.Concat(meanTexts(t.Means, t.Changes), conclusions(t)) {
+		for _, line := range slices.Concat(meanTexts(t.Means, t.Changes, t.Load), conclusions(t)) {
 			b.WriteString("\n" + escape(line) + "\n")
 		}
 		if i < len(r.More) {
@@ -53,7 +53,7 @@ func MarkdownCompare(w io.Writer, c *results.Comparison, _ Options) error {
 			fmt.Fprintf(&b, "#### %s\n\n", escape(loadText(t.Load)))
 		}
 		markdownGrid(&b, compareGrid(c, t))
-		for _, line := range meanTexts(t.Means, t.Changes) {
+		for _, line := range meanTexts(t.Means, t.Changes, t.Load) {
 			b.WriteString("\n" + escape(line) + "\n")
 		}
 	}

@@ -196,6 +196,24 @@ func checkWidth(t *testing.T, name, text string, width int) {
 	}
 }
 
+// TestLongLabelsGiveWay: a label of 60 characters does not push the differences out of a terminal of 80 columns: it is cut.
+func TestLongLabelsGiveWay(t *testing.T) {
+	run, cells := matrixRun(6, 1)
+	const long = "a configuration whose name takes more room than it is worth, "
+	run.Report.Baseline = map[string]string{"config": long + "plain"}
+	for i := range cells {
+		cells[i].Labels[0].Value = long + cells[i].Labels[0].Value
+	}
+	var b bytes.Buffer
+	if err := Table(&b, report(run, cells), Options{Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	checkWidth(t, "long labels", b.String(), 80)
+	if !strings.Contains(b.String(), "Δ tps") || strings.Contains(b.String(), "Δ tps,") || !strings.Contains(b.String(), "a configuration…") && !strings.Contains(b.String(), "a configuration ") {
+		t.Error(b.String())
+	}
+}
+
 // TestOwnColumns: a plan that names its metrics gets these, with differences of all that are better one way.
 func TestOwnColumns(t *testing.T) {
 	run, cells := matrixRun(6, 1)

@@ -18,6 +18,9 @@ import (
 // gap is what a column takes beside its text.
 const gap = 2
 
+// narrow is how short the text of a label may be cut before the first column of differences is left out.
+const narrow = 16
+
 // shortest is how short the text of a label may be cut where nothing else helps.
 const shortest = 8
 
@@ -34,7 +37,7 @@ func Table(w io.Writer, r *results.Report, o Options) error {
 		if err := writeGrid(&b, reportGrid(t), o); err != nil {
 			return err
 		}
-		if lines := slices.Concat(meanTexts(t.Means, t.Changes), conclusions(t)); len(lines) > 0 {
+		if lines := slices.Concat(meanTexts(t.Means, t.Changes, t.Load), conclusions(t)); len(lines) > 0 {
 			b.WriteByte('\n')
 			for _, line := range lines {
 				writeWrapped(&b, o.Width, line, "    ")
@@ -62,7 +65,7 @@ func TableCompare(w io.Writer, c *results.Comparison, o Options) error {
 		if err := writeGrid(&b, compareGrid(c, t), o); err != nil {
 			return err
 		}
-		for i, line := range meanTexts(t.Means, t.Changes) {
+		for i, line := range meanTexts(t.Means, t.Changes, t.Load) {
 			if i == 0 {
 				b.WriteByte('\n')
 			}
@@ -169,7 +172,12 @@ func fit(columns []column, width int) []column {
 			}
 		}
 		if worst < 0 {
-			return shorten(kept, width)
+			return shorten(kept, width, shortest)
+		}
+		if isFirstChange(kept, worst) { // the differences are what the table is for
+			if shorter := shorten(kept, width, narrow); totalWidth(shorter) <= width {
+				return shorter
+			}
 		}
 		gone := kept[worst]
 		kept = slices.DeleteFunc(kept, func(c column) bool { return c.id == gone.id || c.group != "" && c.group == gone.group })
@@ -177,12 +185,18 @@ func fit(columns []column, width int) []column {
 	return kept
 }
 
-// shorten cuts the texts of the widest columns of labels.
-func shorten(columns []column, width int) []column {
+// isFirstChange tells whether a column is the first of those that show differences.
+func isFirstChange(columns []column, at int) bool {
+	return at == slices.IndexFunc(columns, func(c column) bool { return strings.HasPrefix(c.id, "change.") })
+}
+
+// shorten cuts the texts of the widest columns of labels, none of them below least.
+func shorten(columns []column, width, least int) []column {
+	columns = slices.Clone(columns)
 	for over := totalWidth(columns) - width; over > 0; over = totalWidth(columns) - width {
 		widest := -1
 		for i, c := range columns {
-			if c.left && c.width() > shortest && (widest < 0 || c.width() > columns[widest].width()) {
+			if c.left && c.width() > least && (widest < 0 || c.width() > columns[widest].width()) {
 				widest = i
 			}
 		}
@@ -190,7 +204,7 @@ func shorten(columns []column, width int) []column {
 			break
 		}
 		c := &columns[widest]
-		limit := max(shortest, c.width()-over)
+		limit := max(least, c.width()-over)
 		c.cells = slices.Clone(c.cells)
 		for i := range c.cells {
 			c.cells[i].text = cut(c.cells[i].text, limit-c.notesWidth())

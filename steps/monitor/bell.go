@@ -19,9 +19,15 @@ type bell struct {
 	mu   sync.Mutex
 	rung strokes
 	wake chan struct{}
+
+	prepared chan struct{} // closed once the reader listens, or never will
+	once     sync.Once
 }
 
-func newBell() *bell { return &bell{wake: make(chan struct{}, 1)} }
+func newBell() *bell { return &bell{wake: make(chan struct{}, 1), prepared: make(chan struct{})} }
+
+// ready tells that the reader has reached what it reads, or cannot; it may be told twice.
+func (b *bell) ready() { b.once.Do(func() { close(b.prepared) }) }
 
 func (b *bell) ring(add func(*strokes)) {
 	b.mu.Lock()

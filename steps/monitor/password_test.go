@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
+
+	"benchplan/steps/monitor/sshtest"
 )
 
 // startPasswordServer is not a real sshd: that takes passwords only of accounts which have one in /etc/shadow, and a test may not give
@@ -20,7 +22,7 @@ import (
 func startPasswordServer(t *testing.T, asked bool) SSH {
 	t.Helper()
 	folder := t.TempDir()
-	key := newKey(t, filepath.Join(folder, "host_key"))
+	key := sshtest.NewKey(t, filepath.Join(folder, "host_key"), "")
 	text, err := os.ReadFile(filepath.Join(folder, "host_key"))
 	if err != nil {
 		t.Fatal(err)

@@ -13,9 +13,6 @@ import (
 	"benchplan/results"
 )
 
-// self is how benchplan's own process is called.
-const self = "benchplan"
-
 // machineReader reads one machine beside one cell.
 type machineReader struct {
 	watched Watched
@@ -47,6 +44,7 @@ func (r *machineReader) read(ctx context.Context, b *bell) {
 		r.note("no figures of %s: %w", r.watched.Machine.name, err)
 		return
 	}
+	b.ready()
 	for {
 		s := b.wait(ctx)
 		if r.begun.IsZero() {
@@ -77,6 +75,8 @@ func (r *machineReader) heed(ctx context.Context, s strokes) error {
 	if r.first.at.IsZero() {
 		if s.over {
 			r.note("no figures of %s: the cell was over before it answered", r.watched.Machine.name)
+		} else if late := now.at.Sub(r.begun); late >= time.Second {
+			r.note("the figures of %s begin %.1f s after the measured part did: it was slow to answer", r.watched.Machine.name, late.Seconds())
 		}
 		r.first, r.last = now, now
 		return nil
@@ -119,7 +119,7 @@ func (r *machineReader) prepare(ctx context.Context) error {
 		if r.pids == nil {
 			r.pids = map[string]int{}
 		}
-		r.pids[self] = os.Getpid()
+		r.pids[results.ProcessGenerator] = os.Getpid()
 	}
 	return nil
 }
@@ -185,7 +185,7 @@ func (r *machineReader) result() (results.Machine, bool) {
 		if !ok {
 			continue
 		}
-		if name == self && r.isGenerator() {
+		if name == results.ProcessGenerator && r.isGenerator() {
 			p.GCPause, p.GCs = (r.last.pause - r.first.pause).Seconds(), r.last.gcs-r.first.gcs
 		}
 		if m.Processes == nil {

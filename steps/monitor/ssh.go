@@ -121,7 +121,9 @@ func (c SSH) explain(ctx context.Context, err error, hosts *knownHosts, login *l
 		return fmt.Errorf("ssh to %s: %w", c.Address, hosts.refused)
 	case ctx.Err() != nil:
 		return fmt.Errorf("ssh to %s: no answer within %v (%w); check the address and that an ssh server listens there", c.Address, c.Timeout, ctx.Err())
-	case strings.Contains(err.Error(), "unable to authenticate"), strings.Contains(err.Error(), "Too many authentication failures"):
+	case strings.Contains(err.Error(), "unable to authenticate"), strings.Contains(err.Error(), "Too many authentication failures"),
+		// A sshd that offers to ask for a password and then does not: the package takes its refusal (51) for a fault.
+		strings.Contains(err.Error(), "unexpected message type 51"):
 		return fmt.Errorf("ssh to %s: the login was refused (%w); tried: %s; %s", c, err, login.tried(), login.remedy())
 	}
 	return fmt.Errorf("ssh to %s: %w; check that an ssh server listens there", c, err)

@@ -5,15 +5,10 @@ package monitor
 import (
 	"bytes"
 	"context"
-	"crypto"
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"fmt"
 	"maps"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,6 +17,7 @@ import (
 	"time"
 
 	"benchplan/results"
+	"benchplan/steps/monitor/sshtest"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/crypto/ssh"
@@ -34,127 +30,18 @@ const (
 	secretPassword   = "a-password-that-nobody-may-see"
 )
 
-// sshd is a real one on the loopback. The test takes its connections and gives each to an sshd of its own, as inetd would: so there is no
-// port to be guessed, and every process is known.
-type sshd struct {
-	address string
-	folder  string
-	key     string // the file of a private key that may log in
-	known   string // a known_hosts file that has its key
-
-	mu        sync.Mutex
-	processes []*exec.Cmd
-	serving   sync.WaitGroup
-}
-
-// program finds sshd: BENCHPLAN_SSHD, or where it is installed.
-func program(t *testing.T) string {
+// startSSHD starts an sshd, and gives what logs in to it.
+func startSSHD(t *testing.T) (*sshtest.Server, SSH) {
 	t.Helper()
-	if p := os.Getenv("BENCHPLAN_SSHD"); p != "" {
-		return p
-	}
-	if p, err := exec.LookPath("sshd"); err == nil {
-		return p
-	}
-	if exists("/usr/sbin/sshd") {
-		return "/usr/sbin/sshd"
-	}
-	t.Fatal("there is no sshd for the tests: install it (Debian and Ubuntu: apt-get install openssh-server), or name it by BENCHPLAN_SSHD")
-	return ""
+	s := sshtest.Start(t, "")
+	return s, SSH{Address: s.Address, Key: s.Key, KnownHosts: s.KnownHosts}
 }
 
-func startSSHD(t *testing.T) *sshd {
+// dialSSHD connects to an sshd of the test's own.
+func dialSSHD(t *testing.T) *Machine {
 	t.Helper()
-	path := program(t)
-	if os.Getuid() == 0 {
-		// What its start script makes, and without which it does not run as root.
-		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := &sshd{folder: t.TempDir()}
-	host := newKey(t, filepath.Join(s.folder, "host_key"))
-	s.key = filepath.Join(s.folder, "id")
-	s.authorize(t, newKey(t, s.key))
-	config := filepath.Join(s.folder, "sshd_config")
-	writeFile(t, config, fmt.Sprintf(`HostKey %s/host_key
-AuthorizedKeysFile %[1]s/authorized_keys
-StrictModes no
-UsePAM no
-PidFile none
-PermitRootLogin yes
-PasswordAuthentication no
-KbdInteractiveAuthentication no
-PrintMotd no
-`, s.folder))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.address = l.Addr().String()
-	s.known = filepath.Join(s.folder, "known_hosts")
-	writeFile(t, s.known, knownhosts.Line([]string{s.address}, host)+"\n")
-	s.serving.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			if err := s.serve(conn, path, "-i", "-e", "-f", config); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		s.kill()
-		s.serving.Wait()
-	})
-	return s
-}
-
-// serve gives the connection to a process, and keeps no hold of it.
-func (s *sshd) serve(conn net.Conn, path string, args ...string) error {
-	defer conn.Close()
-	file, err := conn.(*net.TCPConn).File()
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	c := exec.Command(path, args...)
-	c.Stdin, c.Stdout = file, file
-	if err := c.Start(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	s.processes = append(s.processes, c)
-	s.mu.Unlock()
-	s.serving.Go(func() { _ = c.Wait() }) // killed, or its client has gone: both are well
-	return nil
-}
-
-// kill ends all its processes as a power cut would.
-func (s *sshd) kill() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.processes {
-		_ = c.Process.Kill() // it may have ended
-	}
-}
-
-// config gives what logs in.
-func (s *sshd) config() SSH { return SSH{Address: s.address, Key: s.key, KnownHosts: s.known} }
-
-func (s *sshd) authorize(t *testing.T, key ssh.PublicKey) {
-	t.Helper()
-	file, err := os.OpenFile(filepath.Join(s.folder, "authorized_keys"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if _, err := file.Write(ssh.MarshalAuthorizedKey(key)); err != nil {
-		t.Fatal(err)
-	}
+	_, c := startSSHD(t)
+	return dial(t, c)
 }
 
 // dial connects, and closes the connection at the test's end.
@@ -170,36 +57,6 @@ func dial(t *testing.T, c SSH) *Machine {
 		}
 	})
 	return m
-}
-
-// newKey writes a private key to a file, and gives the public one.
-func newKey(t *testing.T, file string) ssh.PublicKey {
-	return newKeyWith(t, file, ssh.MarshalPrivateKey)
-}
-
-// newLockedKey is newKey with a passphrase.
-func newLockedKey(t *testing.T, file string) ssh.PublicKey {
-	return newKeyWith(t, file, func(key crypto.PrivateKey, comment string) (*pem.Block, error) {
-		return ssh.MarshalPrivateKeyWithPassphrase(key, comment, []byte(secretPassphrase))
-	})
-}
-
-func newKeyWith(t *testing.T, file string, marshal func(crypto.PrivateKey, string) (*pem.Block, error)) ssh.PublicKey {
-	t.Helper()
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, err := marshal(private, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, file, string(pem.EncodeToMemory(block)))
-	key, err := ssh.NewPublicKey(public)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
 }
 
 func writeFile(t *testing.T, file, text string) {
@@ -219,7 +76,7 @@ func noAgent(t *testing.T) {
 func TestIdentityOverSSHIsThatReadHere(t *testing.T) {
 	noLeak(t)
 	noAgent(t)
-	m := dial(t, startSSHD(t).config())
+	m := dialSSHD(t)
 	folder := filepath.Join(t.TempDir(), "it's not", "yet")
 	there, err := m.Identity(t.Context(), folder)
 	if err != nil {
@@ -271,7 +128,7 @@ func readAll(t *testing.T, m *Machine, pid int) (devices, counters, process) {
 func TestCountersOverSSHAreThoseReadHere(t *testing.T) {
 	noLeak(t)
 	noAgent(t)
-	m := dial(t, startSSHD(t).config())
+	m := dialSSHD(t)
 	pid := os.Getpid()
 	_, a, p := readAll(t, Local(), pid)
 	devices, b, q := readAll(t, m, pid)
@@ -316,7 +173,7 @@ func TestCountersOverSSHAreThoseReadHere(t *testing.T) {
 func TestACellIsWatchedOverSSH(t *testing.T) {
 	noLeak(t)
 	noAgent(t)
-	m, read := notice(dial(t, startSSHD(t).config()))
+	m, read := notice(dialSSHD(t))
 	for range 2 { // the connection serves one cell after another
 		w := NewWatch(t.Context(), Config{Machines: []Watched{
 			{Machine: m, Role: results.ServerMachine, Server: true, Processes: map[string]int{"server": os.Getpid()}},
@@ -352,13 +209,13 @@ func TestACellIsWatchedOverSSH(t *testing.T) {
 func TestHostKeys(t *testing.T) {
 	noLeak(t)
 	noAgent(t)
-	s := startSSHD(t)
-	right, err := os.ReadFile(s.known)
+	s, access := startSSHD(t)
+	right, err := os.ReadFile(s.KnownHosts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := newKey(t, filepath.Join(t.TempDir(), "other"))
-	wrong := knownhosts.Line([]string{s.address}, other) + "\n"
+	other := sshtest.NewKey(t, filepath.Join(t.TempDir(), "other"), "")
+	wrong := knownhosts.Line([]string{s.Address}, other) + "\n"
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -371,7 +228,7 @@ func TestHostKeys(t *testing.T) {
 		want  []string // in the error; none: it is let in
 	}{
 		"known":               {file("known", string(right)), nil},
-		"known by its hash":   {file("hashed", knownhosts.HashHostname(knownhosts.Normalize(s.address))+strings.TrimPrefix(line, knownhosts.Normalize(s.address))+"\n"), nil},
+		"known by its hash":   {file("hashed", knownhosts.HashHostname(knownhosts.Normalize(s.Address))+strings.TrimPrefix(line, knownhosts.Normalize(s.Address))+"\n"), nil},
 		"known among others":  {file("others", "db1 "+strings.SplitN(wrong, " ", 2)[1]+string(right)), nil},
 		"not known":           {file("empty", ""), []string{"not known", "add this line to " + filepath.Join(dir, "empty"), line, "SHA256:"}},
 		"no such file":        {filepath.Join(dir, "none"), []string{"not known", "add this line to " + filepath.Join(dir, "none"), line}},
@@ -380,7 +237,7 @@ func TestHostKeys(t *testing.T) {
 		"a file of something": {file("broken", "db1 ssh-ed25519 what\n"), []string{filepath.Join(dir, "broken")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config := s.config()
+			config := access
 			config.KnownHosts = c.known
 			m, err := Dial(t.Context(), config)
 			if err == nil {
@@ -415,15 +272,24 @@ func expectError(t *testing.T, err error, words []string) {
 	}
 }
 
+// TestASSHDThatRefusesWithoutAsking: without PAM, sshd offers to ask for a password, and when asked to do so only refuses.
+func TestASSHDThatRefusesWithoutAsking(t *testing.T) {
+	noLeak(t)
+	noAgent(t)
+	s := sshtest.Start(t, "", "KbdInteractiveAuthentication yes")
+	_, err := Dial(t.Context(), SSH{Address: s.Address, KnownHosts: s.KnownHosts, Password: secretPassword})
+	expectError(t, err, []string{"login was refused", "tried: the password", "check user, key and password"})
+}
+
 func TestLogins(t *testing.T) {
 	noLeak(t)
-	s := startSSHD(t)
+	s, access := startSSHD(t)
 	dir := t.TempDir()
 	locked := filepath.Join(dir, "locked")
-	lockedKey := newLockedKey(t, locked)
-	s.authorize(t, lockedKey)
+	lockedKey := sshtest.NewKey(t, locked, secretPassphrase)
+	s.Authorize(t, lockedKey)
 	stranger := filepath.Join(dir, "stranger")
-	newKey(t, stranger)
+	sshtest.NewKey(t, stranger, "")
 	broken := filepath.Join(dir, "broken")
 	writeFile(t, broken, "no key\n")
 	text, err := os.ReadFile(locked)
@@ -443,7 +309,7 @@ func TestLogins(t *testing.T) {
 		want   []string // in the error; none: it is let in
 	}{
 		{"a key", func(*SSH) {}, "", nil},
-		{"a key of ~/.ssh", func(c *SSH) { c.Key = ""; putDefault(t, s.key) }, "", nil},
+		{"a key of ~/.ssh", func(c *SSH) { c.Key = ""; putDefault(t, s.Key) }, "", nil},
 		{"a locked key with its passphrase", func(c *SSH) { c.Key, c.Passphrase = locked, secretPassphrase }, "", nil},
 		{"a locked key that the agent has", func(c *SSH) { c.Key = locked }, withLocked, nil},
 		{"the agent", func(c *SSH) { c.Key = "" }, withLocked, nil},
@@ -461,7 +327,7 @@ func TestLogins(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			noAgent(t)
 			t.Setenv("SSH_AUTH_SOCK", c.agent)
-			config := s.config()
+			config := access
 			c.change(&config)
 			m, err := Dial(t.Context(), config)
 			if err == nil {
@@ -574,8 +440,8 @@ func expectEnd(t *testing.T, pid int) {
 func TestNothingIsLeftOnTheOtherMachine(t *testing.T) {
 	noLeak(t)
 	noAgent(t)
-	s := startSSHD(t)
-	m := dial(t, s.config())
+	_, access := startSSHD(t)
+	m := dial(t, access)
 	pid := remotePID(t, m)
 	if err := m.Close(); err != nil {
 		t.Error(err)
@@ -585,7 +451,7 @@ func TestNothingIsLeftOnTheOtherMachine(t *testing.T) {
 		t.Error("a closed machine was read")
 	}
 	// benchplan that dies closes nothing in order: the connection just ends.
-	m = dial(t, s.config())
+	m = dial(t, access)
 	pid = remotePID(t, m)
 	m.source.(*remote).shell.client.Close()
 	expectEnd(t, pid)
@@ -594,8 +460,8 @@ func TestNothingIsLeftOnTheOtherMachine(t *testing.T) {
 func TestALostConnectionIsMadeAnewForTheNextCell(t *testing.T) {
 	noLeak(t)
 	noAgent(t)
-	s := startSSHD(t)
-	m := dial(t, s.config())
+	s, access := startSSHD(t)
+	m := dial(t, access)
 	there, readThere := notice(m)
 	here, readHere := notice(Local())
 	w := NewWatch(t.Context(), Config{Machines: []Watched{{Machine: there, Role: results.ServerMachine}, {Machine: here, Role: results.Generator}}})
@@ -607,7 +473,7 @@ func TestALostConnectionIsMadeAnewForTheNextCell(t *testing.T) {
 	w.Second()
 	readThere()
 	gone := m.source.(*remote).shell.ended
-	s.kill()
+	s.Kill()
 	<-gone
 	w.Second()
 	w.End()
@@ -619,7 +485,7 @@ func TestALostConnectionIsMadeAnewForTheNextCell(t *testing.T) {
 	if len(machines) != 2 || len(machines[0].Seconds) != 1 || machines[1].Role != results.Generator {
 		t.Errorf("what was read until then, and the other machine's figures, are not there: %+v", machines)
 	}
-	if len(problems) != 1 || !strings.Contains(problems[0].Error(), s.address) || !strings.Contains(problems[0].Error(), "ssh connection was lost") {
+	if len(problems) != 1 || !strings.Contains(problems[0].Error(), s.Address) || !strings.Contains(problems[0].Error(), "ssh connection was lost") {
 		t.Errorf("the problems are %v", problems)
 	}
 

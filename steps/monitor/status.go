@@ -48,6 +48,7 @@ func (r *statusReader) read(ctx context.Context, b *bell) {
 	} else if !has {
 		return
 	}
+	b.ready()
 	for {
 		s := b.wait(ctx)
 		began := r.first != nil || !s.begin.IsZero()
@@ -219,8 +220,9 @@ func (r *statusReader) result() *results.ServerStatus {
 	s := &results.ServerStatus{Elapsed: r.ended.Sub(r.begun).Seconds(), Counters: map[string]int64{}, Seconds: r.seconds}
 	for name, to := range r.last {
 		from, ok := r.first[name]
-		if n := to - from - int64(r.asked)*r.own[name]; ok && n > 0 && !isGauge(name) {
-			s.Counters[name] = n
+		// One that only the asking changed is there as 0: it tells that the server has it, and which server it is.
+		if ok && to > from && !isGauge(name) {
+			s.Counters[name] = max(0, to-from-int64(r.asked)*r.own[name])
 		}
 	}
 	return s

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -259,9 +260,16 @@ func TestStatusOfARealServer(t *testing.T) {
 	maps.DeleteFunc(got, func(name string, _ int64) bool {
 		return name != "questions" && name != "com_insert" && name != "com_select" && name != "com_show_status" && name != "created_tmp_tables"
 	})
-	// What the Watch asks itself is not there.
-	if diff := cmp.Diff(map[string]int64{"questions": 50, "com_insert": 20, "com_select": 30}, got); diff != "" {
+	// What the Watch asks itself is taken off, and what nobody else changed is there as 0.
+	if diff := cmp.Diff(map[string]int64{"questions": 50, "com_insert": 20, "com_select": 30, "com_show_status": 0, "created_tmp_tables": 0}, got); diff != "" {
 		t.Error(diff)
+	}
+	cell := &results.Cell{Status: results.Complete, Server: status, Outcome: results.Outcome{Events: 50, Elapsed: status.Elapsed}}
+	for name, want := range map[string]float64{"tmp_tables_s": 0, "tmp_disk_tables_s": 0, "rows_written_op": 0.4} {
+		metric, known := results.MetricByName(name)
+		if got, ok := metric.Value(cell); !known || !ok || math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s is %v (%v), not %v", name, got, ok, want)
+		}
 	}
 	if len(status.Seconds) != 1 || status.Seconds[0]["questions"] != 50 || status.Elapsed <= 0 {
 		t.Errorf("%+v", status)

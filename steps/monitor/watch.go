@@ -71,7 +71,26 @@ func NewWatch(ctx context.Context, c Config) *Watch {
 func (w *Watch) start(ctx context.Context, read func(context.Context, *bell)) {
 	b := newBell()
 	w.bells = append(w.bells, b)
-	w.running.Go(func() { read(ctx, b) })
+	w.running.Go(func() {
+		defer b.ready()
+		read(ctx, b)
+	})
+}
+
+// Ready waits until all that is watched has been reached or cannot be, a few seconds at most: the first reading of a machine whose ssh
+// connection is still being made would come when the measured part has long begun.
+func (w *Watch) Ready(ctx context.Context) {
+	limit := time.NewTimer(readLimit)
+	defer limit.Stop()
+	for _, b := range w.bells {
+		select {
+		case <-b.prepared:
+		case <-limit.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (w *Watch) ring(add func(*strokes)) {

@@ -280,3 +280,62 @@ func TestIdentityOfThisMachine(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 }
+
+// slow is a machine that takes a while to be reached.
+type slow struct {
+	source
+	reached chan struct{}
+}
+
+func (s slow) ready(ctx context.Context) error {
+	select {
+	case <-s.reached:
+		return s.source.ready(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestAWatchIsReadyOnceItsMachinesAreReached: what begins before that has no figures of its beginning.
+func TestAWatchIsReadyOnceItsMachinesAreReached(t *testing.T) {
+	noLeak(t)
+	reached := make(chan struct{})
+	here, hereRead := notice(Local())
+	far, farRead := notice(&Machine{name: "far", source: slow{source: Local().source, reached: reached}})
+	w := NewWatch(t.Context(), Config{Machines: []Watched{{Machine: here, Role: results.Generator}, {Machine: far, Role: results.ServerMachine}}})
+	hereRead()
+	ready := make(chan struct{})
+	go func() {
+		defer close(ready)
+		w.Ready(t.Context())
+	}()
+	select {
+	case <-ready:
+		t.Error("it is ready, and one machine was not reached")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(reached)
+	<-ready
+	farRead()
+	w.Begin()
+	hereRead()
+	farRead()
+	w.Second()
+	w.End()
+	machines, _, problems := w.Finish()
+	if len(machines) != 2 || len(problems) > 0 {
+		t.Errorf("%d machines, problems %v", len(machines), problems)
+	}
+	for _, m := range machines {
+		if m.Usage.At < 0 || m.Usage.At > 0.5 {
+			t.Errorf("the figures of the %s begin at %v", m.Role, m.Usage.At)
+		}
+	}
+	// One that cannot be reached does not hold up the cell.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w = NewWatch(t.Context(), Config{Machines: []Watched{{Machine: &Machine{name: "away", source: slow{source: Local().source}}, Role: results.ServerMachine}}})
+	w.Ready(ctx)
+	w.cancel()
+	w.Finish()
+}

@@ -30,11 +30,16 @@ func Identify(ctx context.Context, db *sql.DB) results.Server {
 // Variables gives what SHOW GLOBAL VARIABLES tells, by names in lower case.
 func Variables(ctx context.Context, db *sql.DB) (map[string]string, error) {
 	out := map[string]string{}
-	err := each(ctx, db, "SHOW GLOBAL VARIABLES", func(row map[string]string) { out[strings.ToLower(row["variable_name"])] = row["value"] })
-	if err != nil {
+	if err := each(ctx, db, showVariables, variablesInto(out)); err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+const showVariables = "SHOW GLOBAL VARIABLES"
+
+func variablesInto(out map[string]string) func(row map[string]string) {
+	return func(row map[string]string) { out[strings.ToLower(row["variable_name"])] = row["value"] }
 }
 
 // each asks one question and gives the rows of the answer, as texts by their columns in lower case; NULL is empty.
@@ -117,7 +122,7 @@ func (i *interview) version() {
 
 func (i *interview) variables() map[string]string {
 	out := map[string]string{}
-	i.ask(func(row map[string]string) { out[strings.ToLower(row["variable_name"])] = row["value"] }, "SHOW GLOBAL VARIABLES")
+	i.ask(variablesInto(out), showVariables)
 	if len(out) == 0 {
 		return nil
 	}

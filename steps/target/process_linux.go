@@ -15,7 +15,8 @@ import (
 // it; else it stands in the file that the server's variable pid_file names, if that can be read here.
 func ProcessID(ctx context.Context, config *mysql.Config, variables map[string]string) int {
 	if config.Net == "unix" {
-		if pid := peer(ctx, config); pid > 0 {
+		// A socket that the system opens for the server is the system's, as the kernel sees it.
+		if pid := peer(ctx, config); pid > 0 && command(pid) != "systemd" {
 			return pid
 		}
 	}
@@ -78,9 +79,14 @@ func written(file string) int {
 	if err != nil || pid <= 0 {
 		return 0
 	}
-	name, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
-	if err != nil || !strings.Contains(string(name), "mysqld") && !strings.Contains(string(name), "mariadbd") {
+	if name := command(pid); !strings.Contains(name, "mysqld") && !strings.Contains(name, "mariadbd") {
 		return 0
 	}
 	return pid
+}
+
+// command is the name of a process's program; empty where it has gone.
+func command(pid int) string {
+	name, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
+	return strings.TrimSpace(string(name))
 }

@@ -47,8 +47,10 @@ func (Schema) Indexes(plan.Tables, int) []tables.Index { return nil }
 // Columns implements tables.Schema.
 func (Schema) Columns(plan.Tables) []string { return []string{"id", "k", "c", "pad"} }
 
-// Row implements tables.Schema.
-func (Schema) Row(row *engine.Args, _ plan.Tables, _ int, n int64, random *rand.Rand) {
+// Rows implements tables.Schema.
+func (Schema) Rows(plan.Tables, int) tables.Row { return appendRow }
+
+func appendRow(row *engine.Args, n int64, random *rand.Rand) {
 	row.Int(n)
 	row.Int(random.Int64N(math.MaxInt64))
 	rows.AddC(row, random)

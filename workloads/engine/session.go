@@ -340,9 +340,21 @@ func (s *session) undo(now int64, lost bool) step {
 	case s.then == Stop || now >= s.cell.end.Load():
 		return stop
 	case s.then == Count:
+		s.putFailed(now)
 		return s.begin(now)
 	}
 	return s.next(now)
+}
+
+// putFailed puts down that an event was given up for an error: it is in no latency, but its client was busy with it.
+func (s *session) putFailed(now int64) {
+	if s.queue != nil || now < s.cell.start {
+		return
+	}
+	sh := s.shard
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.uncounted[s.role] += now - max(s.eventStart, s.cell.start)
 }
 
 // reconnected reports that there is a new connection, and how long that took.

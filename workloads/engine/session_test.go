@@ -113,6 +113,28 @@ func TestLatencyGoesOnOverARestart(t *testing.T) {
 	}
 }
 
+// TestAFailedEventKeptItsClientBusy: without that, Little's law would not hold where errors are counted.
+func TestAFailedEventKeptItsClientBusy(t *testing.T) {
+	s, _ := newSession(100*ms, 200*ms, 0)
+	s.cell.fallback = Count
+	s.begin(80 * ms)
+	s.failed(90*ms, fault{code: 1105})  // in the warm-up
+	s.failed(130*ms, fault{code: 1105}) // began at 90
+	s.answered(150*ms, 0, 1)
+	s.failed(170*ms, fault{code: 1105})
+	s.answered(210*ms, 0, 1)
+	if got, want := s.shard.uncounted[0], 30*ms+20*ms+30*ms; got != want {
+		t.Errorf("%d ms are in no latency, want %d", got/ms, want/ms)
+	}
+	open, _ := newSession(0, 200*ms, 0)
+	open.queue, open.cell.fallback = newQueues(Order{Rate: &Rate{From: 100}, Clients: []RoleClients{{Count: 1}}})[0], Count
+	open.begin(5 * ms)
+	open.failed(9*ms, fault{code: 1105})
+	if got := open.shard.uncounted[0]; got != 0 {
+		t.Errorf("%d ms of an open loop", got/ms)
+	}
+}
+
 func TestPolicy(t *testing.T) {
 	c := &cell{fallback: Stop, onError: map[int]Action{1105: Count, 1213: Stop, codeServerLost: Stop}}
 	for _, tt := range []struct {

@@ -38,8 +38,10 @@ func (BulkSchema) Indexes(plan.Tables, int) []tables.Index { return nil }
 // Columns implements tables.Schema.
 func (BulkSchema) Columns(plan.Tables) []string { return []string{"id", "k"} }
 
-// Row implements tables.Schema.
-func (BulkSchema) Row(row *engine.Args, _ plan.Tables, _ int, n int64, _ *rand.Rand) {
-	row.Int(n)
-	row.Int(n)
+// Rows implements tables.Schema.
+func (BulkSchema) Rows(plan.Tables, int) tables.Row {
+	return func(row *engine.Args, n int64, _ *rand.Rand) {
+		row.Int(n)
+		row.Int(n)
+	}
 }

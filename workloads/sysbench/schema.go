@@ -193,12 +193,14 @@ func (Schema) Columns(plan.Tables) []string { return columns() }
 
 func columns() []string { return []string{"id", "k", "c", "pad"} }
 
-// Row implements tables.Schema.
-func (s Schema) Row(row *engine.Args, spec plan.Tables, _ int, n int64, random *rand.Rand) {
+// Rows implements tables.Schema.
+func (s Schema) Rows(spec plan.Tables, _ int) tables.Row {
 	o := s.of(spec)
 	k := o.sampler(1, int64(spec.Rows))
-	row.Int(n)
-	row.Int(k.draw(random))
-	rows.AddC(row, random)
-	rows.AddPad(row, random)
+	return func(row *engine.Args, n int64, random *rand.Rand) {
+		row.Int(n)
+		row.Int(k.draw(random))
+		rows.AddC(row, random)
+		rows.AddPad(row, random)
+	}
 }

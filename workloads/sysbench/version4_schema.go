@@ -84,10 +84,12 @@ func (Version4Schema) Indexes(plan.Tables, int) []tables.Index {
 // Columns implements tables.Schema.
 func (Version4Schema) Columns(plan.Tables) []string { return columns() }
 
-// Row implements tables.Schema.
-func (Version4Schema) Row(row *engine.Args, _ plan.Tables, _ int, n int64, _ *rand.Rand) {
-	row.Int(n)
-	row.Int(0)
-	addConstant(row, " ")
-	addConstant(row, "qqqqqqqqqqwwwwwwwwwweeeeeeeeeerrrrrrrrrrtttttttttt")
+// Rows implements tables.Schema.
+func (Version4Schema) Rows(plan.Tables, int) tables.Row {
+	return func(row *engine.Args, n int64, _ *rand.Rand) {
+		row.Int(n)
+		row.Int(0)
+		addConstant(row, " ")
+		addConstant(row, "qqqqqqqqqqwwwwwwwwwweeeeeeeeeerrrrrrrrrrtttttttttt")
+	}
 }

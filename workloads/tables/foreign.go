@@ -14,7 +14,7 @@ const codeNoSuchDatabase = 1049
 
 // Foreign lists the tables of the connector's database that benchplan did not make; none where there is no such database.
 func Foreign(ctx context.Context, connector driver.Connector) ([]string, error) {
-	db, err := open(ctx, connector, defaultThreads())
+	db, err := open(ctx, connector, DefaultThreads())
 	if server, ok := errors.AsType[*mysql.MySQLError](err); ok && server.Number == codeNoSuchDatabase {
 		return nil, nil
 	}

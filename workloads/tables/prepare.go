@@ -34,7 +34,7 @@ var Methods = []Method{Auto, Insert, LoadData}
 // PrepareOptions says how tables are made.
 type PrepareOptions struct {
 	Method  Method // empty is Auto
-	Threads int    // connections at once; 0: twice the processors, at most 16
+	Threads int    // connections at once; 0: twice the processors, at most 16. LOAD DATA uses one a table where it locks the AUTO_INCREMENT counter
 	Reuse   bool   // keep tables that are already as wanted: same DDL, seed and number of rows
 	Force   bool   // drop tables in the way even if benchplan did not make them
 	Seed    uint64 // decides the contents, whatever the method and the number of threads
@@ -73,7 +73,7 @@ func Prepare(ctx context.Context, connector driver.Connector, schema Schema, spe
 		return Report{}, fmt.Errorf("method %q is unknown: it is one of %v", o.Method, Methods)
 	}
 	if o.Threads <= 0 {
-		o.Threads = defaultThreads()
+		o.Threads = DefaultThreads()
 	}
 	db, err := open(ctx, connector, o.Threads)
 	if err != nil {
@@ -115,7 +115,9 @@ type preparation struct {
 	wanted  []int // indexes of the tables that have to be made
 	reused  int   // how many need not
 	method  Method
-	batch   int // bytes of one INSERT
+	batch   int    // bytes of one INSERT
+	charset string // of LOAD DATA
+	counts  bool   // the tables have an AUTO_INCREMENT column
 	// unmarked tells, by table, that the server took no comment for it.
 	unmarked []bool
 
@@ -139,10 +141,7 @@ func (p *preparation) run(ctx context.Context) error {
 	if err := p.each(ctx, func(ctx context.Context, i int) error { return p.create(ctx, i, found[i].exists) }); err != nil {
 		return err
 	}
-	if err := p.fill(ctx); err != nil {
-		return err
-	}
-	return p.each(ctx, p.index)
+	return p.fill(ctx)
 }
 
 // each does something for every table that has to be made, some at once.

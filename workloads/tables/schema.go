@@ -29,10 +29,14 @@ type Schema interface {
 	Indexes(spec plan.Tables, i int) []Index
 	// Columns names the columns that a row gives values for.
 	Columns(spec plan.Tables) []string
-	// Row appends the values of row n (from 1) of table i, in the order of Columns. What is random comes from random alone.
-	// Texts that need escaping are not for servers whose sql_mode has NO_BACKSLASH_ESCAPES.
-	Row(row *engine.Args, spec plan.Tables, i int, n int64, random *rand.Rand)
+	// Rows gives what makes the rows of table i. It is called once for many rows, and what it gives is used by one goroutine.
+	Rows(spec plan.Tables, i int) Row
 }
+
+// Row appends the values of row n (from 1) to an empty row, in the order of Schema.Columns. What is random comes from random
+// alone. Texts are ASCII, which is the same in every character set that a connection can have. Texts that need escaping are not
+// for servers whose sql_mode has NO_BACKSLASH_ESCAPES.
+type Row func(row *engine.Args, n int64, random *rand.Rand)
 
 // Optioned is a Schema whose tables have options of their own, beside those of the plan.
 type Optioned interface {

@@ -39,7 +39,7 @@ func Cleanup(ctx context.Context, connector driver.Connector, schema Schema, spe
 
 // CleanupMade is Cleanup for who holds what Prepare remembered: those tables are dropped too.
 func CleanupMade(ctx context.Context, connector driver.Connector, schema Schema, spec plan.Tables, made *Made, force bool) ([]string, error) {
-	db, err := open(ctx, connector, defaultThreads())
+	db, err := open(ctx, connector, DefaultThreads())
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +68,14 @@ func CleanupMade(ctx context.Context, connector driver.Connector, schema Schema,
 
 // Count gives the number of rows of each table of the spec, in order.
 func Count(ctx context.Context, connector driver.Connector, schema Schema, spec plan.Tables) ([]TableRows, error) {
-	db, err := open(ctx, connector, defaultThreads())
+	db, err := open(ctx, connector, DefaultThreads())
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
 	rows := make([]TableRows, spec.Count)
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(defaultThreads())
+	group.SetLimit(DefaultThreads())
 	for i, name := range Names(schema, spec) {
 		group.Go(func() error {
 			n, err := countRows(ctx, db, name)
@@ -96,8 +96,8 @@ func countRows(ctx context.Context, db *sql.DB, table string) (n int64, err erro
 	return n, nil
 }
 
-// defaultThreads is how many connections work at once where nobody says.
-func defaultThreads() int { return min(16, 2*runtime.GOMAXPROCS(0)) }
+// DefaultThreads is how many connections work at once where nobody says.
+func DefaultThreads() int { return min(16, 2*runtime.GOMAXPROCS(0)) }
 
 // open gives a pool of so many connections, and refuses the server's own schemas.
 func open(ctx context.Context, connector driver.Connector, threads int) (*sql.DB, error) {
@@ -173,7 +173,7 @@ func inspect(ctx context.Context, db *sql.DB, table string) (state, error) {
 func inspectAll(ctx context.Context, db *sql.DB, tables []string) ([]state, error) {
 	states := make([]state, len(tables))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(defaultThreads())
+	group.SetLimit(DefaultThreads())
 	for i, table := range tables {
 		group.Go(func() (err error) {
 			states[i], err = inspect(ctx, db, table)

@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -15,6 +17,7 @@ import (
 	"benchplan/workloads/benchyou"
 	"benchplan/workloads/engine"
 	"benchplan/workloads/internal/testdb"
+	"benchplan/workloads/sysbench"
 	"benchplan/workloads/tables"
 )
 
@@ -35,15 +38,17 @@ func (odd) Indexes(plan.Tables, int) []tables.Index {
 
 func (odd) Columns(plan.Tables) []string { return []string{"id", "group"} }
 
-func (odd) Row(row *engine.Args, _ plan.Tables, _ int, n int64, random *rand.Rand) {
-	row.Int(n)
-	row.Text(func(dst []byte) []byte {
-		const special = "\t\n\\'\"\x00\x1a a%_,"
-		for range random.IntN(100) {
-			dst = append(dst, special[random.IntN(len(special))])
-		}
-		return dst
-	})
+func (odd) Rows(plan.Tables, int) tables.Row {
+	return func(row *engine.Args, n int64, random *rand.Rand) {
+		row.Int(n)
+		row.Text(func(dst []byte) []byte {
+			const special = "\t\n\\'\"\x00\x1a a%_,"
+			for range random.IntN(100) {
+				dst = append(dst, special[random.IntN(len(special))])
+			}
+			return dst
+		})
+	}
 }
 
 func spec(count int, rows plan.Count) plan.Tables {
@@ -69,17 +74,25 @@ func checksums(d *testdb.Database, schema tables.Schema, spec plan.Tables) (sums
 func TestContentsDependOnTheSeedAlone(t *testing.T) {
 	d := testdb.Shared(t)
 	for _, tt := range []struct {
-		name   string
-		schema tables.Schema
-		rows   plan.Count
-	}{{"benchyou", benchyou.Schema{}, 25_123}, {"odd", odd{}, 10_001}} {
+		name    string
+		schema  tables.Schema
+		rows    plan.Count
+		options string
+	}{
+		{"benchyou", benchyou.Schema{}, 25_123, ""},
+		{"odd", odd{}, 10_001, ""},
+		{"sbtest", sysbench.Schema{}, 30_000, "DEFAULT CHARSET=utf8mb4"},
+		{"wide characters", odd{}, 10_001, "DEFAULT CHARSET=utf16"},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sp := spec(2, tt.rows)
+			sp.Options = tt.options
 			var all [][]string
 			for _, o := range []tables.PrepareOptions{
 				{Method: tables.Insert, Threads: 1, Seed: 7},
 				{Method: tables.Insert, Threads: 5, Seed: 7, BatchBytes: 5000},
-				{Method: tables.LoadData, Threads: 3, Seed: 7},
+				{Method: tables.LoadData, Threads: 1, Seed: 7},
+				{Method: tables.LoadData, Threads: 5, Seed: 7},
 				{Method: tables.Auto, Seed: 7},
 			} {
 				r := prepare(t, d, tt.schema, sp, o)
@@ -102,6 +115,66 @@ func TestContentsDependOnTheSeedAlone(t *testing.T) {
 			prepare(t, d, tt.schema, sp, tables.PrepareOptions{Seed: 8})
 			if slices.Equal(checksums(d, tt.schema, sp), all[0]) {
 				t.Error("another seed made the same rows")
+			}
+		})
+	}
+}
+
+// meeting is a schema in which both stretches of its one table come together halfway, or do not, which takes patience.
+type meeting struct {
+	odd
+	counter  string
+	patience time.Duration
+	met      *atomic.Bool
+	there    chan struct{}
+}
+
+func (m meeting) Body(spec plan.Tables, i int) string {
+	return strings.Replace(m.odd.Body(spec, i), " PRIMARY KEY", m.counter+" PRIMARY KEY", 1)
+}
+
+func (m meeting) Rows(spec plan.Tables, i int) tables.Row {
+	makeRow := m.odd.Rows(spec, i)
+	return func(row *engine.Args, n int64, random *rand.Rand) {
+		makeRow(row, n, random)
+		if n%tables.StretchRows != tables.StretchRows/2 {
+			return
+		}
+		select {
+		case m.there <- struct{}{}:
+			m.met.Store(true)
+		case <-m.there:
+		case <-time.After(m.patience):
+		}
+	}
+}
+
+// TestLoadersOfOneTable are several where they can be. LOAD DATA holds the lock of an AUTO_INCREMENT counter until its end: whoever
+// else loads the table could only wait, and would fail after innodb_lock_wait_timeout.
+func TestLoadersOfOneTable(t *testing.T) {
+	const counter = " AUTO_INCREMENT"
+	d := testdb.Own(t, map[string]string{"innodb_lock_wait_timeout": "1", "innodb_autoinc_lock_mode": "1"})
+	interleaved := testdb.Own(t, map[string]string{"innodb_lock_wait_timeout": "1", "innodb_autoinc_lock_mode": "2"})
+	for _, tt := range []struct {
+		name    string
+		d       *testdb.Database
+		method  tables.Method
+		counter string
+		meet    bool
+	}{
+		{"load_data, no counter", d, tables.LoadData, "", true},
+		{"load_data, counter", d, tables.LoadData, counter, false},
+		{"load_data, counter without a lock", interleaved, tables.LoadData, counter, true},
+		{"insert, counter", d, tables.Insert, counter, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			schema := meeting{counter: tt.counter, patience: 20 * time.Second, met: new(atomic.Bool), there: make(chan struct{})}
+			if !tt.meet {
+				schema.patience = 1500 * time.Millisecond
+			}
+			r := prepare(t, tt.d, schema, spec(1, 2*tables.StretchRows), tables.PrepareOptions{Method: tt.method, Threads: 2})
+			if r.Rows != 2*tables.StretchRows || schema.met.Load() != tt.meet {
+				t.Errorf("%+v, at once: %t", r, schema.met.Load())
 			}
 		})
 	}
@@ -271,6 +344,7 @@ func TestALoadThatFailsNamesTheTableAndTheCause(t *testing.T) {
 // clash makes rows that have one id.
 type clash struct{ benchyou.Schema }
 
-func (clash) Row(row *engine.Args, spec plan.Tables, i int, _ int64, random *rand.Rand) {
-	benchyou.Schema{}.Row(row, spec, i, 1, random)
+func (clash) Rows(spec plan.Tables, i int) tables.Row {
+	makeRow := benchyou.Schema{}.Rows(spec, i)
+	return func(row *engine.Args, _ int64, random *rand.Rand) { makeRow(row, 1, random) }
 }

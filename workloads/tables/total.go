@@ -20,14 +20,14 @@ type Conserver interface {
 
 // Total is the sum of a column of whole numbers over all tables of the spec.
 func Total(ctx context.Context, connector driver.Connector, schema Schema, spec plan.Tables, column string) (int64, error) {
-	db, err := open(ctx, connector, defaultThreads())
+	db, err := open(ctx, connector, DefaultThreads())
 	if err != nil {
 		return 0, err
 	}
 	defer db.Close()
 	sums := make([]sql.NullInt64, spec.Count) // NULL: there are no rows
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(defaultThreads())
+	group.SetLimit(DefaultThreads())
 	for i, name := range Names(schema, spec) {
 		group.Go(func() error {
 			err := db.QueryRowContext(ctx, fmt.Sprintf("SELECT SUM(%s) FROM %s", Quote(column), Quote(name))).Scan(&sums[i])

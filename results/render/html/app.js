@@ -227,6 +227,9 @@
 
   const fromZero = (_, min, max) => [0, max > 0 ? max * 1.06 : 1];
 
+  // timeRange is that of the time axis: of a single figure uPlot would make a hundred seconds.
+  const timeRange = (u, min, max) => (u.data[0].length === 1 ? [u.data[0][0], u.data[0][0] + 1] : [min, max]);
+
   // overTime lays lines of several cells over each other. parts gives, for a cell, a timeline and which of its lines to draw.
   function overTime(parts, log) {
     const tables = [], series = [{ label: "at", value: (_, v) => seconds(v) }];
@@ -249,7 +252,7 @@
     return {
       options: {
         cursor: { sync: { key: "time", setSeries: false } },
-        scales: { x: { time: false }, y: log ? { distr: 3 } : { range: fromZero } },
+        scales: { x: { time: false, range: timeRange }, y: log ? { distr: 3 } : { range: fromZero } },
         axes: [axis({ values: (_, splits) => splits.map(seconds), size: 34 }), valueAxis()],
         series,
       },

@@ -51,13 +51,13 @@ var serverMetrics = []Metric{
 	{"log_kb_op", "log KB/op", "KiB", Lower, "KiB written to the redo log per event (innodb_os_log_written)", statusPerEvent(kibibyte, innodb("innodb_os_log_written"))},
 	{"fsyncs_op", "fsyncs/op", "", Lower, "times that InnoDB synced a file per event (innodb_os_log_fsyncs, of the redo log; where the server does not count these apart, innodb_data_fsyncs, of all files)", statusPerEvent(1, counted("innodb_os_log_fsyncs"), innodb("innodb_data_fsyncs"))},
 	{"lock_waits_s", "lock waits/s", "1/s", Lower, "row locks waited for per second (innodb_row_lock_waits)", statusRate(innodb("innodb_row_lock_waits"))},
-	{"tmp_tables_s", "tmp tables/s", "1/s", Lower, "temporary tables made per second; each look at the status makes one (created_tmp_tables)", statusRate(counted("created_tmp_tables"))},
+	{"tmp_tables_s", "tmp tables/s", "1/s", Lower, "temporary tables made per second, those of the looks at the status taken off (created_tmp_tables)", statusRate(counted("created_tmp_tables"))},
 	{"tmp_disk_tables_s", "tmp disk tables/s", "1/s", Lower, "temporary tables made on disk per second (created_tmp_disk_tables)", statusRate(beside("created_tmp_tables", "created_tmp_disk_tables"))},
 	{"rows_read_op", "rows read/op", "", Lower, "rows that the server read per event (innodb_rows_read; of MariaDB rows_read)", statusPerEvent(1,
 		family("innodb_rows_", "innodb_rows_read"), beside("handler_tmp_write", "rows_read"))},
 	{"rows_written_op", "rows written/op", "", Neither, "rows inserted, updated and deleted per event (innodb_rows_…; of MariaDB handler_write, _update, _delete)", statusPerEvent(1,
 		family("innodb_rows_", "innodb_rows_inserted", "innodb_rows_updated", "innodb_rows_deleted"),
-		// Only MariaDB has handler_tmp_write, of which each look at the status makes some. MySQL's handler_write counts such rows too.
+		// Only MariaDB has handler_tmp_write, which each look at the status changes. MySQL's handler_write counts such rows too.
 		beside("handler_tmp_write", "handler_write", "handler_update", "handler_delete"))},
 }
 
@@ -128,8 +128,8 @@ func serverCPU(c *Cell) (float64, bool) {
 	return 0, false
 }
 
-// A counter adds up status variables of a server; it is false where the server does not have them. A record holds only what changed:
-// one that is not there is 0 if others show that the server has it.
+// A counter adds up status variables of a server; it is false where the server does not have them. A record holds only what changed,
+// be it by the looks at the status alone: one that is not there is 0 if others show that the server has it.
 type counter func(*ServerStatus) (int64, bool)
 
 func sumCounters(s *ServerStatus, names []string) (sum int64, some bool) {
