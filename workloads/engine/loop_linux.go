@@ -10,7 +10,9 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -32,11 +34,15 @@ func loopsFor(clients, processors int) int {
 func (r *run) newDrivers(ended context.Context) (drivers []driving, err error) {
 	var members []*member
 	for _, client := range r.runners {
-		if line, ok := client.line.(*connection); ok && line.socket != nil && len(r.runners) > 1 {
+		line, ok := client.line.(*connection)
+		switch {
+		case !ok || line.socket == nil:
+			drivers = append(drivers, driving{drive: func() { client.drive(ended) }})
+		case len(r.runners) == 1:
+			drivers = append(drivers, driving{drive: func() { driveAlone(ended, client) }})
+		default:
 			members = append(members, &member{runner: client, line: line})
-			continue
 		}
-		drivers = append(drivers, driving{drive: func() { client.drive(ended) }})
 	}
 	if len(members) == 0 {
 		return drivers, nil
@@ -62,6 +68,14 @@ func (r *run) newDrivers(ended context.Context) (drivers []driving, err error) {
 	return drivers, nil
 }
 
+// driveAlone drives a client from a thread of its own. The kernel keeps a thread near the server's that it talks with; another thread,
+// to which the scheduler might move the client, would begin far from it.
+func driveAlone(ended context.Context, client *runner) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	client.drive(ended)
+}
+
 // loop drives any number of sessions from one thread: it waits for all their sockets at once, and does for each that has something
 // what the session wants next. In an open loop it waits for the next event that is due as well. It waits for nothing else.
 type loop struct {
@@ -73,6 +87,7 @@ type loop struct {
 	buffers *buffers
 	events  []unix.EpollEvent
 	epoll   int
+	aloof   bool   // it may wait briefly without telling the scheduler
 	bell    int    // an eventfd by which others wake the loop
 	alarm   *alarm // nil: the loop is closed
 	agenda  agenda // members whose events are not due yet
@@ -119,7 +134,7 @@ func newLoop(r *run, ended context.Context) (*loop, error) {
 	}
 	l := &loop{
 		clock: &r.clock, start: r.cell.start, ended: ended,
-		epoll: epoll, bell: bell, buffers: newBuffers(), events: make([]unix.EpollEvent, 128),
+		epoll: epoll, aloof: aloof(), bell: bell, buffers: newBuffers(), events: make([]unix.EpollEvent, 128),
 	}
 	err = l.control(unix.EPOLL_CTL_ADD, bell, theBell, unix.EPOLLIN)
 	if err == nil && r.order.Rate != nil {
@@ -155,6 +170,9 @@ func (l *loop) control(operation, fd, index int, events uint32) error {
 func (l *loop) drive() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	if l.alarm == nil { // an event that is due waits for nobody
+		defer deferPreemption()()
+	}
 	defer l.close()
 	defer l.others.Wait()
 	l.others.Add(1)
@@ -223,7 +241,7 @@ func (l *loop) turn(timeout int) {
 	if l.from.at == 0 && l.now >= l.start {
 		l.from = effortAt(l.clock.now())
 	}
-	n, err := unix.EpollWait(l.epoll, l.events, timeout)
+	n, err := l.await(timeout)
 	if err != nil {
 		// It cannot fail but by a signal. Should it, this is no busy loop.
 		if !errors.Is(err, unix.EINTR) {
@@ -250,6 +268,24 @@ func (l *loop) turn(timeout int) {
 	if rung {
 		l.answerBell()
 	}
+}
+
+// await waits for the loop's descriptors, so many milliseconds or for ever: at first without telling the scheduler.
+func (l *loop) await(timeout int) (n int, err error) {
+	first := timeout
+	if timeout == forever {
+		first = int(briefly.Milliseconds())
+	}
+	if first <= int(briefly.Milliseconds()) && l.aloof {
+		n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.epoll), uintptr(unsafe.Pointer(unsafe.SliceData(l.events))), uintptr(len(l.events)), uintptr(first), 0, 0)
+		switch {
+		case errno != 0:
+			return 0, errno
+		case n > 0 || timeout != forever:
+			return int(n), nil
+		}
+	}
+	return unix.EpollWait(l.epoll, l.events, timeout)
 }
 
 // serve does what can be done for a session whose socket has something.

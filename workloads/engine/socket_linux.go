@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -28,6 +30,7 @@ func takeable(conn net.Conn) bool {
 // descriptor is a socket of the kernel. Only its owner reads, writes and closes it; any goroutine may shut it down.
 type descriptor struct {
 	fd     int
+	aloof  bool // who waits for it may do so briefly without telling the scheduler
 	mu     sync.Mutex
 	closed bool
 }
@@ -40,7 +43,7 @@ func takeOver(conn net.Conn) (*descriptor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("take over a connection: %w", err)
 	}
-	var d descriptor
+	d := descriptor{aloof: aloof()}
 	var failed error
 	err = raw.Control(func(fd uintptr) {
 		if d.fd, failed = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0); failed == nil {
@@ -80,40 +83,79 @@ func (d *descriptor) free() {
 	_ = unix.Close(d.fd)
 }
 
+// briefly is how long a thread of the engine waits for the kernel while it keeps its processor from the Go scheduler. A thread that
+// gives it up is watched, woken and handed a processor again, which costs about as much as a statement that the server answers at once;
+// one that keeps it for long would hold up a garbage collection.
+const briefly = time.Millisecond
+
+// aloof tells whether a thread may keep a processor while it waits: the rest of the program has another.
+func aloof() bool { return runtime.GOMAXPROCS(0) > 1 }
+
 // send writes to the socket. Without wait it writes what there is room for, and unix.EAGAIN says that there is none.
 func (d *descriptor) send(b []byte, wait bool) (int, error) {
-	return d.transfer("send", unix.SYS_SENDTO, b, unix.MSG_NOSIGNAL, wait)
+	for {
+		n, errno := d.transfer(unix.SYS_SENDTO, b, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
+		if errno != unix.EAGAIN || !wait {
+			return n, named("send", errno)
+		}
+		d.await(unix.POLLOUT)
+	}
 }
 
 // receive reads from the socket. Without wait unix.EAGAIN says that there is nothing.
 func (d *descriptor) receive(b []byte, wait bool) (int, error) {
-	n, err := d.transfer("recv", unix.SYS_RECVFROM, b, 0, wait)
-	if n == 0 && err == nil {
-		return 0, errHungUp
+	for {
+		if wait {
+			// A blocking recv on a Unix socket would also be woken when the server takes the statement, to wait again.
+			d.await(unix.POLLIN)
+		}
+		n, errno := d.transfer(unix.SYS_RECVFROM, b, unix.MSG_DONTWAIT)
+		switch {
+		case n == 0 && errno == 0:
+			return 0, errHungUp
+		case errno != unix.EAGAIN || !wait:
+			return n, named("recv", errno)
+		}
 	}
-	return n, err
 }
 
-// transfer does one call of the kernel. One that does not wait is made without telling the scheduler.
-func (d *descriptor) transfer(name string, call uintptr, b []byte, flags uintptr, wait bool) (int, error) {
+// transfer does one call of the kernel without telling the scheduler.
+func (d *descriptor) transfer(call uintptr, b []byte, flags uintptr) (int, syscall.Errno) {
 	for {
-		var n uintptr
-		var errno syscall.Errno
-		if wait {
-			n, _, errno = syscall.Syscall6(call, uintptr(d.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), flags, 0, 0)
-		} else {
-			n, _, errno = syscall.RawSyscall6(call, uintptr(d.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), flags|unix.MSG_DONTWAIT, 0, 0)
-		}
+		n, _, errno := syscall.RawSyscall6(call, uintptr(d.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), flags, 0, 0)
 		switch errno {
 		case 0:
-			return int(n), nil
+			return int(n), 0
 		case unix.EINTR:
-		case unix.EAGAIN:
-			return 0, unix.EAGAIN
 		default:
-			return 0, os.NewSyscallError(name, errno)
+			return 0, errno
 		}
 	}
+}
+
+// await waits for the socket, for as long as it takes: at first without telling the scheduler. What the wait fails with, a signal or a
+// socket that is shut down, the next call says.
+func (d *descriptor) await(events int16) {
+	p := unix.PollFd{Fd: int32(d.fd), Events: events}
+	if d.aloof {
+		limit := unix.NsecToTimespec(briefly.Nanoseconds())
+		n, _, errno := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+		if errno != 0 || n > 0 {
+			return
+		}
+	}
+	_, _ = unix.Poll([]unix.PollFd{p}, forever)
+}
+
+// named gives the error of a call of the kernel; unix.EAGAIN as it is.
+func named(call string, errno syscall.Errno) error {
+	switch errno {
+	case 0:
+		return nil
+	case unix.EAGAIN:
+		return unix.EAGAIN
+	}
+	return os.NewSyscallError(call, errno)
 }
 
 // execute sends a statement and waits for the answer.
