@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -442,11 +442,11 @@ func testOpenLoopEndsOnTimeWhenTheServerHangs(t *testing.T, io engine.IOMode) {
 	out, err := engine.Run(t.Context(), d.Connector(), unhurried(0), o, func(engine.Snapshot) {
 		if !stopped {
 			stopped = true
-			d.Signal(syscall.SIGSTOP)
+			d.Signal(testdb.Freeze)
 		}
 	}, nil)
 	took := time.Since(began)
-	d.Signal(syscall.SIGCONT)
+	d.Signal(testdb.Thaw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -510,11 +510,11 @@ func testASilentServerIsLost(t *testing.T, io engine.IOMode) {
 			out, err := engine.Run(t.Context(), d.Connector(), unhurried(0), o, func(engine.Snapshot) {
 				if !stopped {
 					stopped = true
-					d.Signal(syscall.SIGSTOP)
+					d.Signal(testdb.Freeze)
 				}
 			}, nil)
 			took := time.Since(began)
-			d.Signal(syscall.SIGCONT)
+			d.Signal(testdb.Thaw)
 			if !errors.Is(err, engine.ErrServerLost) || !strings.Contains(err.Error(), "answered no statement of any client for ") {
 				t.Errorf("error %v", err)
 			}
@@ -575,7 +575,7 @@ func testAKilledServerLeavesAGap(t *testing.T, io engine.IOMode) {
 					again = 1
 				case !killed:
 					killed = true
-					d.Signal(syscall.SIGKILL)
+					d.Signal(os.Kill)
 					go func() {
 						time.Sleep(2200 * time.Millisecond) // a whole second of the series is within
 						restarted <- d.Server.Restart(context.Background(), nil)
