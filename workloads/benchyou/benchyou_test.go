@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -347,8 +346,8 @@ func TestNothingStaysPreparedWhenConnectionsAreCut(t *testing.T) {
 	order := engine.Order{Clients: clients(32, 0, 0, 0), Duration: plan.Duration(2 * time.Second), Grace: plan.Duration(300 * time.Millisecond), PSMode: d.PSMode}
 	out, err := engine.Run(t.Context(), s.Connector(), w, order, func(engine.Snapshot) {
 		if seconds++; seconds == 1 {
-			s.Signal(syscall.SIGSTOP)
-			time.AfterFunc(2500*time.Millisecond, func() { s.Signal(syscall.SIGCONT) })
+			s.Signal(testdb.Freeze)
+			time.AfterFunc(2500*time.Millisecond, func() { s.Signal(testdb.Thaw) })
 		}
 	}, nil)
 	if err != nil {

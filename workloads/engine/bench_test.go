@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"syscall"
 	"testing"
 	"time"
 
@@ -124,15 +123,6 @@ func BenchmarkPace(b *testing.B) {
 			b.ReportMetric(float64(took.Microseconds())/float64(b.N), "cpu-µs/op")
 		})
 	}
-}
-
-// processorTime gives the time that this process has had on processors.
-func processorTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func TestTheEngineAllocatesNothingPerStatement(t *testing.T) {

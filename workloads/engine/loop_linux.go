@@ -307,9 +307,11 @@ func (l *loop) serve(m *member, events uint32) {
 
 // enter makes a session whose socket is new one of those that the loop waits for, and goes on with it.
 func (l *loop) enter(m *member, next step) {
-	err := l.control(unix.EPOLL_CTL_ADD, m.line.socket.descriptor.fd, m.index, unix.EPOLLIN)
-	if err != nil && next == execute {
-		next = m.failed(l.clock.now(), err)
+	if err := l.control(unix.EPOLL_CTL_ADD, m.line.socket.descriptor.fd, m.index, unix.EPOLLIN); err != nil && next != stop {
+		// The kernel has no room for it. Another connection would fare no better, and an answer would not be heard.
+		m.session.cell.fail(l.clock.now(), err)
+		m.session.stranded = true
+		next = stop
 	}
 	l.advance(m, next)
 }
@@ -347,16 +349,7 @@ func (l *loop) send(m *member) error {
 	if err := l.put(m, packets); err != nil || len(s.early) == 0 {
 		return err
 	}
-	// The server has said something before it was asked: why it ends the connection.
-	early := s.early
-	s.early = nil
-	status, _, err := s.feed(early)
-	if err == nil && status == protocol.Done {
-		if _, _, err = s.outcome(m.session.statement.Class); err == nil {
-			err = fmt.Errorf("%w: an answer to nothing", protocol.ErrSequence)
-		}
-	}
-	return err
+	return s.heed()
 }
 
 // put sends packets, and keeps what the kernel does not take.

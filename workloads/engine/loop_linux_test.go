@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -175,4 +176,55 @@ func TestAServerThatTalksUnasked(t *testing.T) {
 	}
 	s.descriptor.free()
 	peers.Wait()
+}
+
+// TestADescriptorThatIsFreeIsNobodys: its number may be another socket's by the time that somebody else wants to shut it down.
+func TestADescriptorThatIsFreeIsNobodys(t *testing.T) {
+	var pairs [2][2]int
+	for i := range pairs {
+		var err error
+		if pairs[i], err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := &descriptor{fd: pairs[0][0]}
+	d.free()
+	d.fd = pairs[1][0] // as if the kernel had given the number to this one
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if n, err := unix.Write(pairs[1][0], []byte("x")); n != 1 || err != nil {
+		t.Errorf("another's socket was shut down: %v", err)
+	}
+	for _, fd := range []int{pairs[0][1], pairs[1][0], pairs[1][1]} {
+		_ = unix.Close(fd)
+	}
+}
+
+// TestASocketThatTheKernelHasNoRoomFor ends the cell, and no client waits for an answer that would not be heard.
+func TestASocketThatTheKernelHasNoRoomFor(t *testing.T) {
+	for _, rate := range []*Rate{nil, {From: 1000}} {
+		var peers sync.WaitGroup
+		r := newRun(idle{}, lookups{results.Read}, Order{Clients: []RoleClients{{Count: 3}}, Events: 100, PSMode: PSDisable, IO: IODriver, Rate: rate})
+		for _, c := range r.connections {
+			c.socket = pair(t, &peers, oneRow)
+		}
+		l, err := newLoop(r, t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, client := range r.runners {
+			l.members = append(l.members, &member{runner: client, line: r.connections[i], index: i})
+		}
+		// A socket that is there already is refused as one too many is.
+		if err := l.control(unix.EPOLL_CTL_ADD, r.connections[1].socket.descriptor.fd, 1, 0); err != nil {
+			t.Fatal(err)
+		}
+		r.clock.base = time.Now()
+		l.drive()
+		peers.Wait()
+		if !errors.Is(r.err, unix.EEXIST) || !r.runners[1].session.stranded {
+			t.Errorf("rate %v: error %v", rate, r.err)
+		}
+	}
 }

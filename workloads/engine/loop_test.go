@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -251,7 +250,7 @@ func TestManyClientsOverTCP(t *testing.T) { everyIOAtOnce(t, testManyClientsOver
 
 func testManyClientsOverTCP(t *testing.T, mode engine.IOMode) {
 	d := testdb.Shared(t)
-	to := tcp(t, d)
+	to := relayed(t, d, func(client, server net.Conn) { _, _ = io.Copy(client, server) })
 	text := strings.Repeat("x", 1<<20)
 	w := load{templates: []string{"SELECT ?, REPEAT('a', 1000000) UNION ALL SELECT 'b', 'c'"}, event: func(_ int, random *rand.Rand) []engine.Statement {
 		s := engine.Statement{Class: results.Read}
@@ -262,38 +261,4 @@ func testManyClientsOverTCP(t *testing.T, mode engine.IOMode) {
 	if err != nil || out.Events != 80 || out.Statements[results.Read].Rows != 240 || len(out.Restarts) != 0 {
 		t.Errorf("%d events, %+v, restarts %+v, %v", out.Events, out.Statements, out.Restarts, err)
 	}
-}
-
-// tcp gives a change of a connector that reaches the server, which has only a socket file, over TCP.
-func tcp(t *testing.T, d *testdb.Database) func(*mysql.Config) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var relays sync.WaitGroup
-	relay := func(to, from net.Conn) {
-		_, _ = io.Copy(to, from)
-		_, _ = to.Close(), from.Close()
-	}
-	relays.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("unix", d.Server.Socket())
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			relays.Go(func() { relay(server, client) })
-			relays.Go(func() { relay(client, server) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		relays.Wait()
-	})
-	return func(c *mysql.Config) { c.Net, c.Addr = "tcp", listener.Addr().String() }
 }

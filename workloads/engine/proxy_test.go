@@ -21,20 +21,26 @@ const marker = "/* event */"
 type proxy struct {
 	listener net.Listener
 	server   string // its socket
-	// hold is how long to hold up the reply to event n (from 0).
-	hold func(n int) time.Duration
+	// hold returns when the reply to event n (from 0) may go on.
+	hold func(n int)
 
-	mu     sync.Mutex
-	n      int
-	passed []passage // in the order in which the requests came
-	open   []net.Conn
-	work   sync.WaitGroup
+	mu      sync.Mutex
+	passed  []passage // in the order in which the requests came
+	clients int       // connections so far
+	open    []net.Conn
+	work    sync.WaitGroup
 }
 
-// passage is a statement that went through: when its request came, and when its reply went on to the client.
-type passage struct{ request, reply time.Time }
+// passage is a statement that went through.
+type passage struct {
+	client         int       // its connection
+	request, reply time.Time // when the request came, and when the reply went on to the client
+	// The client did not send it before it had the reply to its statement before, and had the reply when it sent its next one: these
+	// are known of all that went through.
+	earliest, latest time.Time
+}
 
-func newProxy(t *testing.T, d *testdb.Database, hold func(n int) time.Duration) *proxy {
+func newProxy(t *testing.T, d *testdb.Database, hold func(n int)) *proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -70,15 +76,17 @@ func (p *proxy) accept() {
 		}
 		p.mu.Lock()
 		p.open = append(p.open, client, server)
+		number := p.clients
+		p.clients++
 		p.mu.Unlock()
 		under := make(chan int, 1) // the event whose reply is to come
-		p.work.Go(func() { p.requests(client, server, under) })
+		p.work.Go(func() { p.requests(number, client, server, under) })
 		p.work.Go(func() { p.replies(server, client, under) })
 	}
 }
 
 // requests passes on what a client sends. A short statement comes in one piece.
-func (p *proxy) requests(client io.Reader, server io.WriteCloser, under chan<- int) {
+func (p *proxy) requests(number int, client io.Reader, server io.WriteCloser, under chan<- int) {
 	defer server.Close()
 	buffer := make([]byte, 64<<10)
 	for {
@@ -88,9 +96,8 @@ func (p *proxy) requests(client io.Reader, server io.WriteCloser, under chan<- i
 		}
 		if bytes.Contains(buffer[:n], []byte(marker)) {
 			p.mu.Lock()
-			p.passed = append(p.passed, passage{request: time.Now()})
-			under <- p.n
-			p.n++
+			under <- len(p.passed)
+			p.passed = append(p.passed, passage{client: number, request: time.Now()})
 			p.mu.Unlock()
 		}
 		if _, err := server.Write(buffer[:n]); err != nil {
@@ -111,7 +118,7 @@ func (p *proxy) replies(server io.Reader, client io.WriteCloser, under <-chan in
 		event := -1
 		select {
 		case event = <-under:
-			time.Sleep(p.hold(event))
+			p.hold(event)
 		default:
 		}
 		now := time.Now()
@@ -126,9 +133,54 @@ func (p *proxy) replies(server io.Reader, client io.WriteCloser, under <-chan in
 	}
 }
 
-// seen gives what went through, when no client runs any more.
-func (p *proxy) seen() []passage {
+// seen gives what went through in a run that began and ended then.
+func (p *proxy) seen(began, ended time.Time) []passage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	last := map[int]int{} // of a client
+	for i := range p.passed {
+		now := &p.passed[i]
+		now.earliest, now.latest = began, ended
+		if before, ok := last[now.client]; ok {
+			p.passed[before].latest = now.request
+			now.earliest = p.passed[before].reply
+		}
+		last[now.client] = i
+	}
 	return p.passed
+}
+
+// stall holds up the replies from one on until so many clients wait for one, and for a while longer.
+type stall struct {
+	from, clients int
+	length        time.Duration
+	released      chan struct{}
+	given         <-chan struct{} // closed when nobody is to wait any more
+
+	mu         sync.Mutex
+	waiting    int
+	begin, end time.Time // meanwhile each of the clients waited
+}
+
+func newStall(t *testing.T, from, clients int, length time.Duration) *stall {
+	return &stall{from: from, clients: clients, length: length, released: make(chan struct{}), given: t.Context().Done()}
+}
+
+func (s *stall) hold(n int) {
+	if n < s.from {
+		return
+	}
+	s.mu.Lock()
+	if s.waiting++; s.waiting == s.clients {
+		s.begin = time.Now()
+		time.AfterFunc(s.length, func() {
+			s.end = time.Now()
+			close(s.released)
+		})
+	}
+	s.mu.Unlock()
+	select {
+	case <-s.released:
+	case <-s.given:
+	}
 }

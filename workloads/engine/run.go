@@ -214,7 +214,7 @@ func (r *run) measure(ctx context.Context, observer Observer, meter Meter) (resu
 	var err error
 	if r.drivers, err = r.newDrivers(ended); err != nil {
 		r.disconnect()
-		return results.Outcome{Clients: r.order.Total(), Stopped: results.ByError}, fmt.Errorf("workload %s: %w", r.order.Workload, err)
+		return results.Outcome{Clients: r.order.Total(), Stopped: results.ByError}, fmt.Errorf("workload %s: %w", r.order.Workload, advise(err))
 	}
 	for _, d := range r.drivers {
 		ready.Add(1)

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -207,7 +207,7 @@ func testServerThatStaysAwayIsLost(t *testing.T, io engine.IOMode) {
 			out, err := engine.Run(t.Context(), d.Connector(), unhurried(1), o, func(engine.Snapshot) {
 				if !killed {
 					killed = true
-					d.Signal(syscall.SIGKILL)
+					d.Signal(os.Kill)
 				}
 			}, nil)
 			if !errors.Is(err, engine.ErrServerLost) || !strings.Contains(err.Error(), tt.want) {
@@ -305,11 +305,11 @@ func testDurationEndsOnTimeWhenTheServerHangs(t *testing.T, io engine.IOMode) {
 	out, err := engine.Run(t.Context(), d.Connector(), unhurried(1), o, func(engine.Snapshot) {
 		if !stopped {
 			stopped = true
-			d.Signal(syscall.SIGSTOP)
+			d.Signal(testdb.Freeze)
 		}
 	}, nil)
 	took := time.Since(began)
-	d.Signal(syscall.SIGCONT)
+	d.Signal(testdb.Thaw)
 	if err != nil {
 		t.Fatal(err)
 	}

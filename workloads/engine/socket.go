@@ -115,6 +115,20 @@ func (s *socket) feed(data []byte) (status protocol.Status, refusal []byte, err 
 	return status, nil, nil
 }
 
+// heed has the answer under way begin with what the server said before it was asked: why it ends the connection.
+func (s *socket) heed() error {
+	early := s.early
+	s.early = nil
+	status, _, err := s.feed(early)
+	if err == nil && status == protocol.Done {
+		err = translate(s.answer.Err())
+	}
+	if err == nil && status != protocol.More {
+		err = fmt.Errorf("%w: an answer to nothing", protocol.ErrSequence)
+	}
+	return err
+}
+
 // prepare prepares the templates over the connection, while it is still the driver's.
 func (s *socket) prepare(ctx context.Context, conn net.Conn, templates []string) error {
 	defer interruptible(ctx, conn)()

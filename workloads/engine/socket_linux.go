@@ -48,7 +48,9 @@ func takeOver(conn net.Conn) (*descriptor, error) {
 	err = raw.Control(func(fd uintptr) {
 		if d.fd, failed = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0); failed == nil {
 			// Calls that must not wait say so each.
-			failed = os.NewSyscallError("fcntl", unix.SetNonblock(d.fd, false))
+			if failed = os.NewSyscallError("fcntl", unix.SetNonblock(d.fd, false)); failed != nil {
+				_ = unix.Close(d.fd)
+			}
 		}
 	})
 	if err == nil {
@@ -164,8 +166,6 @@ func (s *socket) execute(b *buffers, script *script, st *Statement) (rows, affec
 	if err != nil {
 		return 0, 0, err
 	}
-	early := s.early
-	s.early = nil
 	for status := protocol.More; status != protocol.Done; {
 		for len(packets) > 0 {
 			n, err := s.descriptor.send(packets, true)
@@ -174,15 +174,16 @@ func (s *socket) execute(b *buffers, script *script, st *Statement) (rows, affec
 			}
 			packets = packets[n:]
 		}
-		data := early
-		if early = nil; len(data) == 0 {
-			n, err := s.descriptor.receive(b.in, true)
-			if err != nil {
+		if len(s.early) > 0 {
+			if err := s.heed(); err != nil {
 				return 0, 0, err
 			}
-			data = b.in[:n]
 		}
-		if status, packets, err = s.feed(data); err != nil {
+		n, err := s.descriptor.receive(b.in, true)
+		if err != nil {
+			return 0, 0, err
+		}
+		if status, packets, err = s.feed(b.in[:n]); err != nil {
 			return 0, 0, err
 		}
 	}

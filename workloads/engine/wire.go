@@ -137,10 +137,10 @@ func (w *wire) observe(conn net.Conn, limit int) net.Conn {
 	return w.greeting
 }
 
-// plain tells whether the connection carries packets as they are.
+// plain tells whether the connection carries packets as they are, and such as the engine knows.
 func (w *wire) plain() bool {
 	g := w.greeting
-	return g != nil && g.known && !g.capabilities.TLS && !g.capabilities.Compress
+	return g != nil && g.known && !g.capabilities.TLS && !g.capabilities.Compress && !g.capabilities.Other
 }
 
 // conformable tells whether the driver is configured to do nothing with statements that the engine does not do as well.

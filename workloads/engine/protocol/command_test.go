@@ -146,6 +146,8 @@ func TestCapabilitiesAreThoseOfTheFirstPacket(t *testing.T) {
 		{"MariaDB", packet(protocol41|1<<24, 1<<4), protocol.Capabilities{DeprecateEOF: true, CacheMetadata: true}, true},
 		{"old", packet(protocol41|1, 0), protocol.Capabilities{}, true},
 		{"TLS and compression", packet(protocol41|1|1<<11|1<<5, 0), protocol.Capabilities{TLS: true, Compress: true}, true},
+		{"columns on request", packet(protocol41|1|1<<25, 0), protocol.Capabilities{Other: true}, true},
+		{"attributes of queries", packet(protocol41|1<<24|1<<27, 0), protocol.Capabilities{DeprecateEOF: true, Other: true}, true},
 		{"before 4.1", packet(1, 0), protocol.Capabilities{}, false},
 		{"cut off", packet(protocol41, 0)[:20], protocol.Capabilities{}, false},
 	} {

@@ -68,6 +68,7 @@ type Capabilities struct {
 	CacheMetadata bool // MariaDB leaves out the columns of a prepared statement that have not changed
 	TLS           bool // the connection is encrypted
 	Compress      bool // the packets are compressed
+	Other         bool // something that changes commands or answers in a way that is not known here
 }
 
 // Bits of the capability flags, and of MariaDB's own.
@@ -77,6 +78,7 @@ const (
 	clientProtocol41    = 1 << 9
 	clientSSL           = 1 << 11
 	clientDeprecateEOF  = 1 << 24
+	clientOther         = 1<<25 | 1<<26 | 1<<27 // columns on request, compression by zstd, attributes of queries
 	mariaDBCacheMetdata = 1 << 4
 )
 
@@ -94,6 +96,7 @@ func ReadCapabilities(packet []byte) (Capabilities, bool) {
 		DeprecateEOF: flags&clientDeprecateEOF != 0,
 		TLS:          flags&clientSSL != 0,
 		Compress:     flags&clientCompress != 0,
+		Other:        flags&clientOther != 0,
 	}
 	if flags&clientMySQL == 0 {
 		c.CacheMetadata = binary.LittleEndian.Uint32(packet[headerSize+28:])&mariaDBCacheMetdata != 0

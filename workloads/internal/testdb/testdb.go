@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"os"
-	"syscall"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -52,10 +51,14 @@ func Own(t testing.TB, options map[string]string) *Database {
 	return d
 }
 
-// Signal sends a signal to the server.
-func (d *Database) Signal(sig syscall.Signal) {
+// Signal sends a signal to the server: Freeze, Thaw or os.Kill.
+func (d *Database) Signal(sig os.Signal) {
 	d.t.Helper()
-	if err := syscall.Kill(d.Server.PID(), sig); err != nil {
+	process, err := os.FindProcess(d.Server.PID())
+	if err == nil {
+		err = process.Signal(sig)
+	}
+	if err != nil {
 		d.t.Error(err)
 	}
 }
