@@ -26,7 +26,7 @@ var hugePlans = map[string]string{
     matrix: { count: "${{ 1..10 }}", size: "${{ 1..100 }}" }
     tables: { count: "${{ matrix.count }}" }
     steps:
-      - run: { workload: oltp_read_write, threads: "${{ matrix.threads }}", duration: "${{ matrix.size }}s", point_selects: "${{ matrix.threads + matrix.count }}" }
+      - run: { workload: oltp_read_write, threads: "${{ matrix.threads }}", duration: "${{ matrix.size }}s", range_size: "${{ matrix.threads + matrix.count }}" }
         matrix: { threads: "${{ 1..100 }}" }
 `,
 }
