@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -31,7 +32,7 @@ var hugePlans = map[string]string{
 `,
 }
 
-// hugePlan writes a plan of 100,000 cells.
+// hugePlan writes such a plan.
 func hugePlan(tb testing.TB, body string) (file string) {
 	tb.Helper()
 	file = filepath.Join(tb.TempDir(), "huge.yaml")
@@ -70,6 +71,31 @@ func BenchmarkStart(b *testing.B) {
 				if status := execute([]string{command}, nil, &out, &problems); status != exitDone {
 					b.Fatal(problems.String())
 				}
+			}
+		})
+	}
+}
+
+// TestHugePlanIsReadFrugally bounds what reading takes by what does not hang on how busy a machine is.
+func TestHugePlanIsReadFrugally(t *testing.T) {
+	for name, body := range hugePlans {
+		t.Run(name, func(t *testing.T) {
+			// A tenth of the cells: what each takes is the same.
+			file := hugePlan(t, strings.Replace(body, "1..100 ", "1..10 ", 1))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			var out, problems bytes.Buffer
+			if status := execute([]string{"validate", file}, nil, &out, &problems); status != exitDone {
+				t.Fatal(problems.String())
+			}
+			runtime.ReadMemStats(&after)
+			if !strings.Contains(out.String(), " 10000 cells") {
+				t.Errorf("it says %q, want 10000 cells", out.String())
+			}
+			const cells = 10_000
+			allocations, bytes := (after.Mallocs-before.Mallocs)/cells, (after.TotalAlloc-before.TotalAlloc)/cells
+			if allocations > 70 || bytes > 8000 {
+				t.Errorf("a cell takes %d allocations and %d bytes, want at most 70 and 8000", allocations, bytes)
 			}
 		})
 	}
