@@ -235,18 +235,22 @@ func (d *decoder) structure(n *node, s *Scope, v reflect.Value, o Option, what s
 			d.report(f.pos, "%s has no %q%s", strings.TrimSpace(what+" "+more.label), f.key, unknownHint(f.key, known))
 		}
 	}
-	d.required(n, options, what)
-	d.required(n, more.options, strings.TrimSpace(what+" "+more.label))
+	d.required(n, options, what, "")
+	d.required(n, more.options, what, more.label)
 	if more.spec.IsValid() {
 		v.FieldByIndex(more.index).Set(more.spec.Addr())
 	}
 }
 
 // required reports the options that have to be said and are not.
-func (d *decoder) required(n *node, options []Option, what string) {
-	for _, f := range options {
-		if given := n.get(f.Key); f.Required && !d.partial && (given == nil || given.kind == nullNode) {
-			d.report(n.pos, "%s needs %q: %s", what, f.Key, f.Doc)
+func (d *decoder) required(n *node, options []Option, what, variant string) {
+	for i := range options {
+		f := &options[i]
+		if !f.Required || d.partial {
+			continue
+		}
+		if given := n.get(f.Key); given == nil || given.kind == nullNode {
+			d.report(n.pos, "%s needs %q: %s", strings.TrimSpace(what+" "+variant), f.Key, f.Doc)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (s *Scope) own(root string) map[string]any {
 	return nil
 }
 
-// all merges what a name holds from the outermost scope inwards, secrets masked where they stand.
+// all merges what a name holds from the outermost scope inwards, secrets masked where they stand. It is not to be changed.
 func (s *Scope) all(root string) map[string]any {
 	if root == "labels" {
 		out := make(map[string]any, len(s.labels))
@@ -67,12 +67,21 @@ func (s *Scope) all(root string) map[string]any {
 		}
 		return out
 	}
-	out := map[string]any{}
+	var outer map[string]any
 	if s.parent != nil {
-		out = s.parent.all(root)
+		outer = s.parent.all(root)
 	}
-	maps.Copy(out, s.own(root))
-	return out
+	own := s.own(root)
+	switch {
+	case len(own) == 0 && outer != nil:
+		return outer
+	case len(outer) == 0 && root == "matrix" && own != nil:
+		return own // no scope gets more axes than it has when it is entered
+	}
+	merged := make(map[string]any, len(outer)+len(own))
+	maps.Copy(merged, outer)
+	maps.Copy(merged, own)
+	return merged
 }
 
 func follow(v any, path []string) any {

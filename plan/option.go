@@ -54,8 +54,9 @@ var described sync.Map // reflect.Type → *description
 // description is what the tags of an options struct say.
 type description struct {
 	options []Option
-	variant string // the key that chooses the variant whose options are keys too; empty: none does
-	more    []int  // the field that takes those
+	variant string        // the key that chooses the variant whose options are keys too; empty: none does
+	more    []int         // the field that takes those
+	initial reflect.Value // one with the defaults of its tags; never changed
 }
 
 func describe(t reflect.Type) []Option { return descriptionOf(t).options }
@@ -70,6 +71,7 @@ func descriptionOf(t reflect.Type) *description {
 	d := &description{}
 	if isOptions(t) {
 		d.options = describeFields(t)
+		d.initial = initialOf(t, d.options)
 		for _, f := range reflect.VisibleFields(t) {
 			if key := f.Tag.Get("more"); key != "" {
 				d.variant, d.more = key, f.Index
@@ -151,9 +153,13 @@ func bound(t reflect.Type, text string, otherwise float64) float64 {
 	return asFloat(v)
 }
 
-// setDefaults gives every field the default of its tag.
-func setDefaults(v reflect.Value) {
-	for _, o := range describe(v.Type()) {
+// setDefaults gives an options struct, which is empty, the defaults of its tags.
+func setDefaults(v reflect.Value) { v.Set(descriptionOf(v.Type()).initial) }
+
+// initialOf makes an options struct with the defaults of its tags.
+func initialOf(t reflect.Type, options []Option) reflect.Value {
+	v := reflect.New(t).Elem()
+	for _, o := range options {
 		f := v.FieldByIndex(o.index)
 		switch {
 		case o.initial.IsValid() && f.Kind() != reflect.Pointer:
@@ -162,6 +168,7 @@ func setDefaults(v reflect.Value) {
 			setDefaults(f)
 		}
 	}
+	return v
 }
 
 func optionOf(options []Option, key string) *Option {

@@ -162,7 +162,8 @@ func (s *Scope) missing(ref reference, local []string) string {
 	if slices.Contains(local, root) {
 		return ""
 	}
-	if known := slices.Concat(roots, local); !slices.Contains(known, root) {
+	if !slices.Contains(roots, root) {
+		known := slices.Concat(roots, local)
 		for _, under := range []string{"vars", "matrix"} {
 			if _, ok := s.lookup([]string{under, root}, nil); ok {
 				return fmt.Sprintf("the name %q is not known here; did you mean \"%s.%s\"?", root, under, root)

@@ -46,8 +46,8 @@ type planKeys struct {
 }
 
 // Schema gives the JSON Schema (draft 2020-12) of a plan, for editors. It is as strict as the language where a schema can be: keys, kinds,
-// words, notations; what expressions give and what depends on other steps is left to Read.
-func Schema(voc *Vocabulary) (*jsonschema.Schema, error) {
+// words, notations; what expressions give and what depends on other steps is left to Read. It is one line of JSON.
+func Schema(voc *Vocabulary) (json.RawMessage, error) {
 	b := schemaBuilder{voc}
 	root := object(b.keys(planKeys{}), b.keys(scopeKeys{}))
 	root.PatternProperties = map[string]*jsonschema.Schema{`^(x-|\.)`: jsonschema.TrueSchema}
@@ -74,10 +74,11 @@ func Schema(voc *Vocabulary) (*jsonschema.Schema, error) {
 	for name, kind := range voc.Kinds {
 		root.Definitions["kind_"+name] = b.kind(kind)
 	}
-	if _, err := json.Marshal(root); err != nil {
+	document, err := json.Marshal(root)
+	if err != nil {
 		return nil, fmt.Errorf("the JSON Schema of a plan: %w", err)
 	}
-	return root, nil
+	return document, nil
 }
 
 type schemaBuilder struct{ voc *Vocabulary }

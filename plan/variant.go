@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"reflect"
 )
 
@@ -39,7 +38,7 @@ func (d *decoder) more(n *node, s *Scope, v reflect.Value) (m moreOptions) {
 		m.any(d.voc.variants(key))
 		return m
 	}
-	m.label = fmt.Sprint(tree)
+	m.label = scalarText(tree)
 	variants := d.voc.variants(key)
 	variant, ok := variants[m.label]
 	if !ok {

@@ -63,7 +63,7 @@ func (c *Call) total(ctx context.Context, conn *connection, t *plan.Target, data
 	if err != nil {
 		return 0, err
 	}
-	total, err := tables.Total(ctx, connector, workloads.Schemas()[data.Schema], *data, column)
+	total, err := tables.Total(ctx, connector, workloads.Schema(data.Schema), *data, column)
 	return total, conn.advise(err)
 }
 

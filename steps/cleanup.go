@@ -35,7 +35,7 @@ func (c *Call) cleanupTables(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	schema := workloads.Schemas()[wanted.Schema]
+	schema := workloads.Schema(wanted.Schema)
 	dropped, err := tables.CleanupMade(ctx, connector, schema, *wanted, c.made(conn, t), c.mayDrop(conn))
 	c.run.expected.forget(conn, t.Database, dropped)
 	delete(c.run.balances, keyOfBalance(conn, t, wanted))

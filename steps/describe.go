@@ -85,7 +85,8 @@ func (p *prepareSpec) summary() string {
 
 func (s *runSpec) summary() string {
 	parts := []string{s.Workload}
-	if clients, problems := s.clients(workloads.Families()[s.Workload]); len(problems) == 0 {
+	definition, _ := workloads.Family(s.Workload)
+	if clients, problems := s.clients(definition); len(problems) == 0 {
 		parts = append(parts, clientsText(clients))
 	}
 	var stops []string
@@ -157,7 +158,8 @@ func Resolve(p *plan.Plan) json.RawMessage {
 		}
 		s := step{At: v.Scope.At(), Cell: v.Scope.Identity(), Kind: v.Step.Kind, Does: Describe(v.Step.Kind, v.Spec), Spec: plan.Settings(v.Spec), Times: v.Times}
 		if spec, ok := v.Spec.(*runSpec); ok {
-			switch host := workloads.Families()[spec.Workload].Host; {
+			definition, _ := workloads.Family(spec.Workload)
+			switch host := definition.Host; {
 			case host == nil:
 				s.Data, _ = v.Scope.Tables()
 			case host.Files:

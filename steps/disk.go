@@ -61,7 +61,7 @@ func (r *run) sizeOf(ctx context.Context, conn *connection, t *plan.Target, data
 	}
 	defer rows.Close()
 	wanted := map[string]bool{}
-	for _, name := range tables.Names(workloads.Schemas()[data.Schema], *data) {
+	for _, name := range tables.Names(workloads.Schema(data.Schema), *data) {
 		wanted[name] = true
 	}
 	sum := int64(0)

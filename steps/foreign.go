@@ -28,7 +28,7 @@ func (c *Call) confirmForeign(ctx context.Context, conn *connection, t *plan.Tar
 	if err != nil {
 		return conn.advise(err)
 	}
-	names := tables.Names(workloads.Schemas()[wanted.Schema], *wanted)
+	names := tables.Names(workloads.Schema(wanted.Schema), *wanted)
 	foreign = slices.DeleteFunc(foreign, func(name string) bool { return !slices.Contains(names, name) })
 	if len(foreign) == 0 {
 		return nil

@@ -23,7 +23,7 @@ type load struct {
 
 // load makes the load of a run step ready.
 func (c *Call) load(ctx context.Context, spec *runSpec) (*load, error) {
-	definition := workloads.Families()[spec.Workload]
+	definition, _ := workloads.Family(spec.Workload)
 	clients, problems := spec.clients(definition)
 	order, more := spec.order(definition, clients)
 	if problems = append(problems, more...); len(problems) > 0 {
@@ -83,7 +83,7 @@ func (c *Call) describeServer(cell *results.Cell, conn *connection, t *plan.Targ
 	if data.More != nil {
 		cell.Tables.More = plan.Settings(data.More)
 	}
-	cell.RowsAtStart = c.run.expected.rows(conn, t.Database, tables.Names(workloads.Schemas()[data.Schema], *data))
+	cell.RowsAtStart = c.run.expected.rows(conn, t.Database, tables.Names(workloads.Schema(data.Schema), *data))
 	cell.Target, cell.ServerVersion = conn.endpoint(t.Database), conn.server.Version
 	maps.Copy(cell.Attributes, conn.settings)
 }

@@ -25,7 +25,7 @@ func (n need) connections() int { return n.clients + ownConnections }
 
 // needOfRun gives what a load needs of a server; false where that cannot be told, or where it is a load on this machine.
 func needOfRun(spec *runSpec, s *plan.Scope, rehearse bool) (need, bool) {
-	definition := workloads.Families()[spec.Workload]
+	definition, _ := workloads.Family(spec.Workload)
 	if definition.Host != nil {
 		return need{}, false
 	}
@@ -66,7 +66,7 @@ func needOfPrepare(spec *prepareSpec, data *plan.Tables) need {
 	if n.clients == 0 {
 		n.clients = tables.DefaultThreads()
 	}
-	if schema, ok := workloads.Schemas()[data.Schema]; ok {
+	if schema := workloads.Schema(data.Schema); schema != nil {
 		n.bytes = int64(min(float64(n.rows)*rowBytes(schema, *data)+float64(data.Count)*emptyTable, math.MaxInt64/2))
 	}
 	return n

@@ -88,7 +88,7 @@ func candidateOf(v plan.Visit) *candidate {
 			return &candidate{scope: v.Scope, need: n, load: true}
 		}
 	case *prepareSpec:
-		if data, err := v.Scope.Tables(); err == nil && data != nil && workloads.Schemas()[data.Schema] != nil {
+		if data, err := v.Scope.Tables(); err == nil && data != nil && workloads.Schema(data.Schema) != nil {
 			return &candidate{scope: v.Scope, need: needOfPrepare(spec, data), data: data}
 		}
 	}

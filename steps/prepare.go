@@ -41,8 +41,8 @@ func checkTables(in plan.Place) []plan.Problem {
 	if in.Tables == nil {
 		return []plan.Problem{problem("", errNoTables.Error())}
 	}
-	schema, ok := workloads.Schemas()[in.Tables.Schema]
-	if !ok {
+	schema := workloads.Schema(in.Tables.Schema)
+	if schema == nil {
 		return nil
 	}
 	if err := schema.Check(*in.Tables); err != nil {
@@ -70,13 +70,13 @@ func (c *Call) prepareTables(ctx context.Context, spec *prepareSpec) error {
 			return final{errors.New(short.text)}
 		}
 	}
-	names := tables.Names(workloads.Schemas()[wanted.Schema], *wanted)
+	names := tables.Names(workloads.Schema(wanted.Schema), *wanted)
 	report, err := c.prepare(ctx, conn, t, *wanted, spec)
 	if c.otherProduct(t, err) {
 		c.note("rehearsal: the private server does not take the tables as they are, so they are made without engine and options: %v", err)
 		plain := *wanted
 		plain.Engine, plain.Options = "", ""
-		if schema, ok := workloads.Schemas()[plain.Schema].(tables.Portable); ok {
+		if schema, ok := workloads.Schema(plain.Schema).(tables.Portable); ok {
 			plain = schema.Portable(plain)
 		}
 		report, err = c.prepare(ctx, conn, t, plain, spec)
@@ -104,7 +104,7 @@ func (c *Call) prepare(ctx context.Context, conn *connection, t *plan.Target, wa
 		Method: tables.Method(spec.Method), Threads: spec.Threads, Reuse: spec.Reuse, Force: c.mayDrop(conn), Seed: uint64(c.run.Plan.Seed),
 		Made: c.made(conn, t),
 	}
-	return tables.Prepare(ctx, connector, workloads.Schemas()[wanted.Schema], wanted, options, c.run.Observer.Filling)
+	return tables.Prepare(ctx, connector, workloads.Schema(wanted.Schema), wanted, options, c.run.Observer.Filling)
 }
 
 // made gives what this run remembers of the tables of a database that could not be marked.

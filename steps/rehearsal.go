@@ -77,7 +77,8 @@ func smallestFile(p *plan.Plan) plan.Size {
 		if !ok || v.Unknown || v.Skipped {
 			return
 		}
-		if host := workloads.Families()[spec.Workload].Host; host != nil && host.Files {
+		definition, _ := workloads.Family(spec.Workload)
+		if host := definition.Host; host != nil && host.Files {
 			smallest = max(smallest, host.SmallestFile(spec.Options))
 		}
 	})

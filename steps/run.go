@@ -53,7 +53,7 @@ func runKind() Kind {
 }
 
 func checkRun(spec *runSpec, in plan.Place) []plan.Problem {
-	definition, ok := workloads.Families()[spec.Workload]
+	definition, ok := workloads.Family(spec.Workload)
 	if !ok {
 		return nil // told by the reading
 	}

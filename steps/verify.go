@@ -29,7 +29,7 @@ func doVerify(ctx context.Context, c *Call, _ *verifySpec) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
-	counted, err := tables.Count(ctx, connector, workloads.Schemas()[wanted.Schema], *wanted)
+	counted, err := tables.Count(ctx, connector, workloads.Schema(wanted.Schema), *wanted)
 	if err != nil {
 		return nil, conn.advise(err)
 	}

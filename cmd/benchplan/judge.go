@@ -141,7 +141,7 @@ func notHeld(sentences []string) error {
 	return &exitError{exitNotHeld, errors.New(strings.Join(sentences, "\n"))}
 }
 
-// collectLess lets the garbage collector wait longer in a command that reads runs, prints and ends: it is a fifth of the time that
+// collectLess lets the garbage collector wait longer in a command that reads, prints and ends: it is a fifth of the time that
 // thousands of cells take. GOGC goes before it.
 func collectLess() {
 	if os.Getenv("GOGC") == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"benchplan/plan"
@@ -26,9 +27,13 @@ so that an editor completes and checks them.`,
 			if err != nil {
 				return err
 			}
-			e := json.NewEncoder(t.out)
-			e.SetIndent("", "  ")
-			return e.Encode(schema)
+			var out bytes.Buffer
+			if err := json.Indent(&out, schema, "", "  "); err != nil {
+				return err
+			}
+			out.WriteByte('\n')
+			_, err = out.WriteTo(t.out)
+			return err
 		},
 	}
 }

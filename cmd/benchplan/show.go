@@ -26,6 +26,7 @@ have. Nothing is touched. Secrets are named, not needed.`,
 		Args:              onePlan,
 		ValidArgsFunction: completePlans,
 		RunE: func(_ *cobra.Command, args []string) error {
+			collectLess()
 			p, err := f.read(t, args[0])
 			if err != nil {
 				return err

@@ -21,6 +21,7 @@ once, each as file:line:col: message. Secrets are named, not needed.`,
 		Args:              atLeast(1, "the files of one or more plans"),
 		ValidArgsFunction: completePlans,
 		RunE: func(_ *cobra.Command, args []string) error {
+			collectLess()
 			var failed []error
 			for _, file := range args {
 				p, err := f.read(t, file)

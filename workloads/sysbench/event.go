@@ -1,5 +1,7 @@
 package sysbench
 
+import "slices"
+
 // step is a statement of an event.
 type step struct {
 	op *operation // nil for a statement that stands around: text
@@ -14,6 +16,7 @@ type event []step
 
 // group appends an operation n times, all on one table, which is drawn anew unless the event has one table.
 func (e event) group(n int, ops ...*operation) event {
+	e = slices.Grow(e, n*len(ops))
 	for i := range n {
 		for j, op := range ops {
 			e = append(e, step{op: op, draws: i == 0 && j == 0})
