@@ -8,7 +8,7 @@ BIN   := bin/benchplan
 RACE  := $(shell command -v gcc cc >/dev/null 2>&1 && echo -race)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all build demo test lint fuzz aa browser clean
+.PHONY: all build demo test lint fuzz bench aa browser clean
 
 all: build
 
@@ -35,6 +35,11 @@ fuzz:
 	@for target in $$($(GO) test ./plan -list '^Fuzz' | grep '^Fuzz'); do \
 		$(GO) test ./plan -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
 	done
+
+# Beside sysbench, in turn, on a private server.
+bench: build
+	@.ci/sysbench; server=$$(.ci/server) && $(GO) build -o bin/peerbench ./cmd/peerbench && \
+	BENCHPLAN_SERVER="$$server" bin/peerbench
 
 # The same scenario against itself on the real server, AATRIALS times at twelve seconds each: how often it is taken for another one.
 AATRIALS ?= 40

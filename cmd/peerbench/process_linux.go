@@ -1,0 +1,4 @@
+package main
+
+// maxrssUnit is what ru_maxrss counts.
+const maxrssUnit = 1024
