@@ -36,10 +36,11 @@ fuzz:
 		$(GO) test ./plan -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
 	done
 
-# Beside sysbench, in turn, on a private server.
+# benchplan and sysbench in turn on a private server: the short form, or with LONG=1 that for the record. BENCH holds more flags:
+# make bench BENCH='-workload oltp_point_select -clients 64,256 -json raw.json'
 bench: build
 	@.ci/sysbench; server=$$(.ci/server) && $(GO) build -o bin/peerbench ./cmd/peerbench && \
-	BENCHPLAN_SERVER="$$server" bin/peerbench
+	BENCHPLAN_SERVER="$$server" bin/peerbench -go "$(GO)" $(if $(LONG),-long) $(BENCH)
 
 # The same scenario against itself on the real server, AATRIALS times at twelve seconds each: how often it is taken for another one.
 AATRIALS ?= 40

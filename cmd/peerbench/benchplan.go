@@ -1,9 +1,8 @@
-//go:build unix
-
 package main
 
 import (
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"os"
@@ -17,7 +16,7 @@ import (
 type benchplan struct {
 	program string
 	server  *server
-	folder  string
+	folder  string // for its plan and its run
 	tables  tables
 	io      string // option io of run; empty: left out
 }
@@ -73,9 +72,9 @@ func (b benchplan) load(ctx context.Context, l load) (outcome, error) {
 		return outcome{}, fmt.Errorf("benchplan recorded %d cells where one was run", len(cells))
 	}
 	out := cells[0].Outcome
-	o := outcome{effort: e, Events: out.Events, Seconds: out.Elapsed}
+	o := outcome{effort: e, Events: out.Events, Measured: out.Elapsed}
 	for _, r := range out.Restarts {
-		o.Ignored += r.Count
+		o.Restarts += r.Count
 	}
 	for _, s := range out.Statements {
 		o.Queries += s.Count
@@ -93,6 +92,21 @@ func (b benchplan) options(workload, threads string) string {
 		text += ", on_error: { " + strings.Join(restarted, ": restart, ") + ": restart }"
 	}
 	return text
+}
+
+// version tells what the Go toolchain put into the program.
+func (b benchplan) version() (string, error) {
+	info, err := buildinfo.ReadFile(b.program)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: `make build` makes it", b.program, err)
+	}
+	version := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			version += " " + s.Value
+		}
+	}
+	return "benchplan " + strings.Trim(strings.TrimPrefix(version, "(devel)"), " ") + " by " + info.GoVersion, nil
 }
 
 func (b benchplan) prepare(ctx context.Context, threads int, t tables) (effort, error) {

@@ -1,114 +1,79 @@
-//go:build unix
-
-// Command peerbench compares benchplan with sysbench on a private server.
+// Command peerbench holds benchplan against sysbench: the same statements on the same tables of one private server, in turn.
+//
+//	make bench            the short form, under five minutes
+//	make bench LONG=1     the form for the record: seven runs of each cell, three seconds each
+//
+// It starts a MariaDB whose buffer pool holds the tables, has benchplan make them once, and lets both tools do the same thing one
+// directly after the other, as processes of their own. Every other pair is begun by the other tool, so that what drifts hits both
+// alike. A run of a second of each tool warms up and is not counted: before each cell in the long form, else before the first of a
+// workload and transport. Neither tool has a warm-up of its own in its runs, since sysbench 1.0 knows none.
+//
+// # What the figures are
+//
+// Throughput is events per second as the tool itself reports them. Its queries are held against what the server counted meanwhile,
+// and the time that it measured against the life of its process: a run of which the accounts differ is refused, said and done again.
+//
+// Client CPU a query is user and system time of the whole process, as the kernel tells it to wait4, over the queries that the tool
+// reports. So it has the start, the connections and the report in it; what these take is told by a run of one event for each client.
+//
+// Peak memory is the most that was resident at any time, by the kernel. Rows per second of prepare are all rows over the life of the
+// process, index included. Time lost between two cells is, of a matrix without warm-up, what lies between the ends of the loads of
+// two cells beside the second that the later one measured. Allocations and the cost of recording are of Go benchmarks of the engine,
+// against a driver and a peer that answer at once.
+//
+// A ratio is benchplan's median over sysbench's. Least and most are the ratios of single pairs: from six pairs on, the median of
+// many more would lie between them in 97 cases of 100 and more, whatever the distribution.
 package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
-	"strings"
 	"syscall"
-	"text/tabwriter"
-	"time"
 )
 
-type bench struct {
-	workloads  []string
-	transports []Transport
-	clients    []int
-	runs       int
-	seconds    int
-
-	server       *server
-	theirs, ours tool
-	tables       tables
-	cells        []loadCell
-	log          io.Writer
-}
-
-func (b *bench) say(format string, args ...any) {
-	fmt.Fprintf(b.log, time.Now().UTC().Format(time.TimeOnly)+" "+format+"\n", args...)
-}
+// The exit statuses.
+const (
+	exitDone        = 0
+	exitFailed      = 1 // some figure could not be had; whether the others reach what they are to reach changes nothing
+	exitUsage       = 2
+	exitInterrupted = 130
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	if err := execute(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "peerbench:", err)
-		os.Exit(1)
-	}
+	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-func execute(ctx context.Context) error {
-	workload := flag.String("workload", "oltp_point_select,oltp_read_only,oltp_read_write", "")
-	clients := flag.String("clients", "1,8,64,256", "")
-	transport := flag.String("transport", "socket,tcp", "")
-	runs := flag.Int("runs", 3, "")
-	seconds := flag.Int("time", 1, "seconds a run")
-	rows := flag.Int64("rows", 100_000, "")
-	io := flag.String("io", "", "")
-	program := flag.String("benchplan", "bin/benchplan", "")
-	file := flag.String("json", "", "")
-	flag.Parse()
-
-	if err := liftFileLimit(); err != nil {
-		return err
+// execute runs the program and gives its exit status. Tables go to stdout, all else to stderr.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := readOptions(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case err != nil:
+		fmt.Fprintln(stderr, "peerbench:", err)
+		return exitUsage
 	}
-	folder, err := os.MkdirTemp("", "peerbench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(folder)
-	b := &bench{workloads: strings.Split(*workload, ","), runs: *runs, seconds: *seconds, log: os.Stderr, tables: tables{4, *rows}}
-	for t := range strings.SplitSeq(*transport, ",") {
-		b.transports = append(b.transports, Transport(t))
-	}
-	for c := range strings.SplitSeq(*clients, ",") {
-		n, err := strconv.Atoi(c)
-		if err != nil {
-			return err
+	r, err := measureAll(ctx, o, stderr)
+	if r != nil {
+		err = errors.Join(err, r.print(stdout, o.markdown))
+		if o.json != "" {
+			err = errors.Join(err, r.save(o.json))
 		}
-		b.clients = append(b.clients, n)
 	}
-	b.server, err = startServer(ctx, map[string]string{
-		"innodb_buffer_pool_size": "1G", "innodb_log_file_size": "512M", "innodb_flush_log_at_trx_commit": "2",
-	}, 1100, 4)
-	if err != nil {
-		return err
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "peerbench: interrupted")
+		return exitInterrupted
+	case err != nil:
+		fmt.Fprintln(stderr, "peerbench:", err)
+		return exitFailed
 	}
-	defer b.server.end()
-	b.theirs = sysbench{"sysbench", b.server, folder, b.tables}
-	b.ours = benchplan{*program, b.server, folder, b.tables, *io}
-	if _, err := b.ours.prepare(ctx, 4, b.tables); err != nil {
-		return err
-	}
-	if err := b.runLoads(ctx); err != nil {
-		return err
-	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\t\t\tevents/s\t\t\t\tCPU µs/query\t\t\t\t")
-	fmt.Fprintln(w, "workload\ttransport\tclients\tsysbench\tbenchplan\tratio\tmin-max\tsysbench\tbenchplan\tratio\tmin-max\t")
-	for _, c := range b.cells {
-		t, u := c.figure(outcome.perSecond), c.figure(outcome.cpuPerQuery)
-		fmt.Fprintf(w, "%s\t%s\t%d\t%.0f\t%.0f\t%.2f\t%.2f-%.2f\t%.1f\t%.1f\t%.2f\t%.2f-%.2f\t\n", c.Workload, c.Transport, c.Clients,
-			t.Theirs, t.Ours, t.Ratio, t.Least, t.Most, u.Theirs, u.Ours, u.Ratio, u.Least, u.Most)
-	}
-	w.Flush()
-	if *file != "" {
-		var all []outcome
-		for _, c := range b.cells {
-			for _, p := range c.pairs {
-				all = append(all, p.Theirs, p.Ours)
-			}
-		}
-		text, _ := json.MarshalIndent(all, "", " ")
-		return os.WriteFile(*file, text, 0o644)
-	}
-	return nil
+	return exitDone
 }

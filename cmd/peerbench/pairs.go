@@ -1,58 +1,50 @@
-//go:build unix
-
 package main
 
-import (
-	"context"
-	"slices"
-)
+import "slices"
 
-// pair is what both tools came to, one directly after the other.
-type pair struct{ Theirs, Ours outcome }
-
-// inTurn lets both tools do something so many times in turn, and tells done of each pair. Every other pair is begun by the other tool:
-// what drifts hits both alike.
-func inTurn(ctx context.Context, times int, first, second func(ctx context.Context) error, done func(i int) error) error {
-	for i := range times {
-		order := []func(context.Context) error{first, second}
-		if i%2 == 1 {
-			slices.Reverse(order)
-		}
-		for _, do := range order {
-			if err := do(ctx); err != nil {
-				return err
-			}
-		}
-		if err := done(i); err != nil {
-			return err
-		}
+// both has two things done, one directly after the other; reversed, the second first.
+func both(first, second func() error, reversed bool) error {
+	if reversed {
+		first, second = second, first
 	}
-	return nil
+	if err := first(); err != nil {
+		return err
+	}
+	return second()
 }
 
-// comparison is a figure of both tools: the medians, the ratio of the medians, and the least and the greatest ratio of a pair.
-type comparison struct {
-	Theirs, Ours float64
-	Ratio        float64
-	Least, Most  float64
-	Pairs        int
+// comparison is what both tools came to by one figure, a pair of runs at each index.
+type comparison struct{ theirs, ours []float64 }
+
+// add adds a pair.
+func (c *comparison) add(theirs, ours float64) {
+	c.theirs, c.ours = append(c.theirs, theirs), append(c.ours, ours)
 }
 
-// compare compares the values of both tools, a pair at each index.
-func compare(theirs, ours []float64) comparison {
-	c := comparison{Theirs: median(theirs), Ours: median(ours), Pairs: len(theirs)}
-	c.Ratio = c.Ours / c.Theirs
-	ratios := make([]float64, len(theirs))
-	for i := range theirs {
-		ratios[i] = ours[i] / theirs[i]
+// ratio gives benchplan's median over sysbench's, and the least and the greatest ratio of a pair.
+func (c comparison) ratio() spread {
+	ratios := make([]float64, len(c.ours))
+	for i := range c.ours {
+		ratios[i] = c.ours[i] / c.theirs[i]
 	}
-	c.Least, c.Most = slices.Min(ratios), slices.Max(ratios)
-	return c
+	return spread{median(c.ours) / median(c.theirs), slices.Min(ratios), slices.Max(ratios)}
+}
+
+// spread is a value with the least and the greatest that were seen.
+type spread struct {
+	Value float64 `json:"value"`
+	Least float64 `json:"least"`
+	Most  float64 `json:"most"`
+}
+
+// spreadOf gives the median of values, of which there is one at least.
+func spreadOf(values []float64) spread {
+	return spread{median(values), slices.Min(values), slices.Max(values)}
 }
 
 // median gives the middle value, or the mean of the two in the middle.
-func median(list []float64) float64 {
-	s := slices.Sorted(slices.Values(list))
+func median(values []float64) float64 {
+	s := slices.Sorted(slices.Values(values))
 	n := len(s)
 	return (s[(n-1)/2] + s[n/2]) / 2
 }

@@ -1,5 +1,3 @@
-//go:build unix
-
 package main
 
 import (
@@ -23,47 +21,55 @@ const (
 	TCP    Transport = "tcp"    // 127.0.0.1
 )
 
+// database holds the tables of both tools.
 const database = "sbtest"
 
-// server is the private server that both tools load, and this program's own connection to it.
+const (
+	mostClients        = 2000
+	statementsPerTable = 9 // prepared by a client of oltp_read_write
+)
+
+// server is the private server that both tools load, with this program's own connection to it.
 type server struct {
 	*localserver.Server
 	db *sql.DB
 }
 
-// startServer starts a server whose buffer pool and log hold the tables, for so many clients.
-func startServer(ctx context.Context, options map[string]string, clients, tables int) (*server, error) {
+// startServer starts a server, with an empty database, for clients of so many tables.
+func startServer(ctx context.Context, settings map[string]string, clients, tables int) (*server, error) {
 	local, err := localserver.Start(ctx, localserver.Config{
-		Options: options, MaxConnections: clients, MaxPreparedStatements: clients * statementsPerTable * tables, TCP: true,
+		Options: settings, MaxConnections: clients, MaxPreparedStatements: clients * statementsPerTable * tables, TCP: true,
 	})
 	if err != nil {
 		return nil, err
 	}
 	s := &server{Server: local}
-	cfg := mysql.NewConfig()
-	cfg.Net, cfg.Addr, cfg.User = "unix", local.Socket(), local.User()
-	connector, err := mysql.NewConnector(cfg)
-	if err == nil {
-		s.db = sql.OpenDB(connector)
-		s.db.SetMaxOpenConns(1)
-		err = s.recreate(ctx)
-	}
-	if err != nil {
+	if err := s.connect(ctx); err != nil {
 		_ = s.end()
 		return nil, err
 	}
 	return s, nil
 }
 
-// statementsPerTable is how many prepared statements a client of oltp_read_write has for a table.
-const statementsPerTable = 9
+func (s *server) connect(ctx context.Context) error {
+	cfg := mysql.NewConfig()
+	cfg.Net, cfg.Addr, cfg.User = "unix", s.Socket(), s.User()
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return err
+	}
+	s.db = sql.OpenDB(connector)
+	s.db.SetMaxOpenConns(1)
+	return s.recreate(ctx)
+}
 
 // end ends the server, also where everything else was interrupted.
 func (s *server) end() error {
 	if s.db != nil {
 		_ = s.db.Close()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	const patience = 20 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return s.Stop(ctx)
 }
@@ -95,6 +101,21 @@ func (s *server) executed(ctx context.Context) (n int64, err error) {
 		n += value
 	}
 	return n, rows.Err()
+}
+
+// checkRows sees whether the tables have the rows that they were made with: a load that loses some has it easier from then on.
+func (s *server) checkRows(ctx context.Context, t tables) error {
+	for i := range t.Count {
+		var n int64
+		q := fmt.Sprintf("SELECT COUNT(*) FROM %s.sbtest%d", database, i+1)
+		if err := s.db.QueryRowContext(ctx, q).Scan(&n); err != nil {
+			return fmt.Errorf("%s: %w", q, err)
+		}
+		if n != t.Rows {
+			return fmt.Errorf("after the loads sbtest%d has %d rows, and had %d before", i+1, n, t.Rows)
+		}
+	}
+	return nil
 }
 
 // hostPort gives where the server listens on TCP.

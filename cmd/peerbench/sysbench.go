@@ -1,5 +1,3 @@
-//go:build unix
-
 package main
 
 import (
@@ -16,7 +14,7 @@ import (
 type sysbench struct {
 	program string
 	server  *server
-	folder  string
+	folder  string // for its files of options
 	tables  tables
 }
 
@@ -71,6 +69,19 @@ func (s sysbench) load(ctx context.Context, l load) (outcome, error) {
 	return o, err
 }
 
+// version asks the program for it, and sees that it is one that is known.
+func (s sysbench) version(ctx context.Context) (string, error) {
+	text, _, err := run(ctx, nil, s.program, "--version")
+	if err != nil {
+		return "", fmt.Errorf("sysbench 1.0 is needed to compare with; the package sysbench of Debian, Ubuntu and Fedora brings it: %w", err)
+	}
+	version := strings.TrimSpace(string(text))
+	if !strings.HasPrefix(version, "sysbench 1.0.") {
+		return "", fmt.Errorf("%s is %q, and its command line and report are known of sysbench 1.0 only", s.program, version)
+	}
+	return version, nil
+}
+
 func (s sysbench) prepare(ctx context.Context, threads int, t tables) (effort, error) {
 	args, err := s.arguments(Socket, "oltp_read_write", t, threads, "prepare")
 	if err != nil {
@@ -105,8 +116,8 @@ func readReport(text string) (o outcome, err error) {
 		return n
 	}
 	o.Queries = int64(number("queries", reportQueries))
-	o.Ignored = int64(number("ignored errors", reportIgnored))
-	o.Seconds = number("total time", reportSeconds)
+	o.Restarts = int64(number("ignored errors", reportIgnored))
+	o.Measured = number("total time", reportSeconds)
 	o.Events = int64(number("total number of events", reportEvents))
 	return o, err
 }
