@@ -8,7 +8,7 @@ BIN   := bin/benchplan
 RACE  := $(shell command -v gcc cc >/dev/null 2>&1 && echo -race)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all build demo test lint fuzz aa browser clean
+.PHONY: all build demo test lint fuzz bench aa browser clean
 
 all: build
 
@@ -35,6 +35,12 @@ fuzz:
 	@for target in $$($(GO) test ./plan -list '^Fuzz' | grep '^Fuzz'); do \
 		$(GO) test ./plan -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
 	done
+
+# benchplan and sysbench in turn on a private server: the short form, or with LONG=1 that for the record. BENCH holds more flags:
+# make bench BENCH='-workload oltp_point_select -clients 64,256 -json raw.json'
+bench: build
+	@.ci/sysbench; server=$$(.ci/server) && $(GO) build -o bin/peerbench ./cmd/peerbench && \
+	BENCHPLAN_SERVER="$$server" bin/peerbench -go "$(GO)" $(if $(LONG),-long) $(BENCH)
 
 # The same scenario against itself on the real server, AATRIALS times at twelve seconds each: how often it is taken for another one.
 AATRIALS ?= 40

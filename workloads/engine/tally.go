@@ -136,6 +136,10 @@ type problem struct {
 }
 
 func (p problems) add(f fault, class results.Class) {
+	if met, ok := p[problem{f.code, class}]; ok {
+		met.Count++
+		return
+	}
 	p.merge(results.ErrorCount{Code: f.code, Class: class, Count: 1, Message: f.message})
 }
 
