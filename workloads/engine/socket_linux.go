@@ -86,9 +86,10 @@ func (d *descriptor) free() {
 }
 
 // briefly is how long a thread of the engine waits for the kernel while it keeps its processor from the Go scheduler. A thread that
-// gives it up is watched, woken and handed a processor again, which costs about as much as a statement that the server answers at once;
-// one that keeps it for long would hold up a garbage collection.
-const briefly = time.Millisecond
+// gives it up is watched, woken and handed a processor again, which costs about as much as a statement that the server answers at once.
+// It holds nobody up: the runtime interrupts a thread that it has to stop by a signal, and again until it has stopped. The limit is for
+// a runtime that may not (GODEBUG=asyncpreemptoff=1). One that could come before the answer would have the kernel set a timer each time.
+const briefly = 100 * time.Millisecond
 
 // aloof tells whether a thread may keep a processor while it waits: the rest of the program has another.
 func aloof() bool { return runtime.GOMAXPROCS(0) > 1 }
