@@ -29,11 +29,13 @@ lint:
 	$(GO) vet -tags aa,browser ./cmd/benchplan ./results/render
 	$(GO) run $(STATICCHECK) ./...
 
-# Each fuzz target of the plan reader for FUZZTIME.
+# Each fuzz target of the plan reader and of the reader of servers' answers for FUZZTIME.
 FUZZTIME ?= 1m
 fuzz:
-	@for target in $$($(GO) test ./plan -list '^Fuzz' | grep '^Fuzz'); do \
-		$(GO) test ./plan -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+	@for package in ./plan ./workloads/engine/protocol; do \
+		for target in $$($(GO) test $$package -list '^Fuzz' | grep '^Fuzz'); do \
+			$(GO) test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
 	done
 
 # The same scenario against itself on the real server, AATRIALS times at twelve seconds each: how often it is taken for another one.
