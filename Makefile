@@ -29,11 +29,13 @@ lint:
 	$(GO) vet -tags aa,browser ./cmd/benchplan ./results/render
 	$(GO) run $(STATICCHECK) ./...
 
-# Each fuzz target of the plan reader for FUZZTIME.
+# Each fuzz target of the plan reader and of the reader of servers' answers for FUZZTIME.
 FUZZTIME ?= 1m
 fuzz:
-	@for target in $$($(GO) test ./plan -list '^Fuzz' | grep '^Fuzz'); do \
-		$(GO) test ./plan -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+	@for package in ./plan ./workloads/engine/protocol; do \
+		for target in $$($(GO) test $$package -list '^Fuzz' | grep '^Fuzz'); do \
+			$(GO) test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
 	done
 
 # benchplan and sysbench in turn on a private server: the short form, or with LONG=1 that for the record. BENCH holds more flags:

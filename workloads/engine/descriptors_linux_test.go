@@ -51,7 +51,7 @@ func TestDescriptorsAreKept(t *testing.T) {
 	counterTable(d, 1)
 	before, already := descriptors(t)
 	looked := false
-	o := engine.Order{IO: engine.IOLoop, Clients: clients(20), Duration: 2 * second, Rate: rate(200)}
+	o := engine.Order{IO: engine.IOLoop, Clients: clients(20), Duration: second + second/5, Rate: rate(200)}
 	out, err := engine.Run(t.Context(), d.Connector(), unhurried(0), o, func(engine.Snapshot) {
 		looked = true
 		var sockets, kernel int

@@ -152,12 +152,27 @@ func TestAnswersThatAreRareOrWrong(t *testing.T) {
 		{name: "changes first, rows then", capabilities: modern, answer: packets([]byte{0, 3, 0, 0x0a, 0, 0, 0}, []byte{1}, column, []byte{1, 'a'}, newEOF), rows: 1},
 		{name: "message after the status", capabilities: modern, answer: packets(append(slices.Clone(ok3), "\x05hello"...)), affected: 3},
 		{name: "many changes", capabilities: modern, answer: packets([]byte{0, 0xfe, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0}), affected: 1 << 32},
+		// As MySQL with CLIENT_SESSION_TRACK has it: status 0x4000, a message, and what has changed.
+		{name: "OK with the state of the session", capabilities: modern, answer: packets([]byte("\x00\x03\x00\x02\x40\x00\x00\x00\x0f\x00\x0d\x0aautocommit\x02ON")), affected: 3},
+		{name: "end of rows with the state of the session", capabilities: modern,
+			answer: packets([]byte{1}, column, []byte{1, 'a'}, []byte("\xfe\x00\x00\x02\x40\x00\x00\x00\x09\x01\x07\x06sbtest")), rows: 1},
+		{name: "end of rows with a message", capabilities: modern, answer: packets([]byte{1}, column, append(slices.Clone(newEOF), "\x05hello"...))},
+		{name: "end of rows with warnings", capabilities: modern, answer: packets([]byte{1}, column, []byte{1, 'a'}, []byte{0xfe, 0, 0, 2, 0, 0xff, 0xff}), rows: 1},
+		{name: "end of rows with more, before OK", answer: packets([]byte{1}, column, oldEOF, []byte{1, 'a'}, []byte{0xfe, 0, 0, 0x0a, 0}, ok3), rows: 1, affected: 3},
+		{name: "rows of NULL", capabilities: modern, answer: packets([]byte{1}, column, []byte{0xfb}, []byte{0xfb}, newEOF), rows: 2},
+		{name: "error in a later result", capabilities: modern, answer: packets([]byte{1}, column, []byte{1, 'a'}, moreEOF, []byte("\xff\xda\x04#21000x")), code: 1242},
+		{name: "4096 columns", capabilities: modern, answer: packets(append([][]byte{{0xfc, 0, 0x10}}, append(slices.Repeat([][]byte{column}, 4096), newEOF)...)...)},
 		{name: "error with another number", capabilities: modern, answer: renumber(packets([]byte("\xff\x87\x07#70100killed")), 0), code: 1927},
 		{name: "error without a state", capabilities: modern, answer: packets([]byte("\xff\x10\x04Too many")), code: 1040},
 		{name: "error without a message", capabilities: modern, answer: packets([]byte("\xff\x10\x04")), code: 1040},
 		{name: "error in place of a column", capabilities: modern, answer: packets([]byte{2}, column, []byte("\xff\x10\x04#08004x")), code: 1040},
 		{name: "more than the answer", capabilities: modern, answer: append(packets(ok3), "rest"...), affected: 3, left: 4},
 
+		{name: "a length that is NULL", capabilities: modern, answer: packets([]byte{0, 0xfb, 0, 2, 0, 0, 0}), err: protocol.ErrMalformed},
+		{name: "OK whose second number is cut off", capabilities: modern, answer: packets([]byte{0, 1, 0xfd, 2, 0}), err: protocol.ErrMalformed},
+		{name: "end of rows that is no OK", capabilities: modern, answer: packets([]byte{1}, column, []byte{0xfe, 0xff, 0, 2, 0, 0, 0}), err: protocol.ErrMalformed},
+		{name: "no columns, by a long number", capabilities: modern, answer: packets([]byte{0xfc, 0, 0}), err: protocol.ErrMalformed},
+		{name: "further part with another number", capabilities: modern, answer: append(packets([]byte{1}, column), slices.Concat([]byte{0xff, 0xff, 0xff, 3}, large(0, protocol.MaxPayload), []byte{0, 0, 0, 3})...), err: protocol.ErrSequence},
 		{name: "wrong number", capabilities: modern, answer: renumber(packets(ok3), 2), err: protocol.ErrSequence},
 		{name: "wrong number in the middle", capabilities: modern, answer: append(packets([]byte{1}), packets(column)...), err: protocol.ErrSequence},
 		{name: "empty packet", capabilities: modern, answer: []byte{0, 0, 0, 1}, err: protocol.ErrMalformed},
@@ -172,7 +187,11 @@ func TestAnswersThatAreRareOrWrong(t *testing.T) {
 		{name: "the end cut off", answer: packets([]byte{1}, column, oldEOF, []byte{0xfe, 0}), err: protocol.ErrMalformed},
 		{name: "the new end cut off", capabilities: modern, answer: packets([]byte{1}, column, []byte{0xfe, 0, 0}), err: protocol.ErrMalformed},
 	} {
-		for _, size := range []int{1, 5, len(tt.answer)} {
+		sizes := []int{1, 5, len(tt.answer)}
+		if len(tt.answer) > 1<<20 {
+			sizes = []int{1 << 16, len(tt.answer)}
+		}
+		for _, size := range sizes {
 			a := protocol.Answer{Capabilities: tt.capabilities}
 			a.Begin(1, false)
 			used, status, err := read(&a, tt.answer, size)
@@ -227,7 +246,7 @@ func TestWhatAnAnswerHoldsIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzAnswer: whatever a server sends, reading it ends, and how it is cut into pieces makes no difference.
+// FuzzAnswer: whatever a server sends, reading it ends, and neither how it is cut into pieces nor what was read before makes a difference.
 func FuzzAnswer(f *testing.F) {
 	for _, c := range loadCaptures(f) {
 		for _, x := range exchanges {
@@ -247,13 +266,17 @@ func FuzzAnswer(f *testing.F) {
 			status         protocol.Status
 			err, server    string
 			rows, affected int64
+			id             uint32
+			params         int
 		}
-		feed := func(size int) (o outcome) {
-			a := protocol.Answer{Capabilities: protocol.Capabilities{DeprecateEOF: deprecate, CacheMetadata: cache}}
+		feed := func(a *protocol.Answer, size int) (o outcome) {
 			a.Begin(1, prepare)
 			var err error
-			o.used, o.status, err = read(&a, data, size)
-			o.rows, o.affected = a.Rows, a.Affected
+			o.used, o.status, err = read(a, data, size)
+			o.rows, o.affected, o.id, o.params = a.Rows, a.Affected, a.ID, a.Params
+			if o.used > len(data) || o.rows < 0 || o.rows > int64(len(data)) || o.params < 0 || o.params > 1<<16 {
+				t.Fatalf("%+v of %d bytes", o, len(data))
+			}
 			if err != nil {
 				o.err, o.used = err.Error(), 0
 			} else if a.Err() != nil {
@@ -261,8 +284,11 @@ func FuzzAnswer(f *testing.F) {
 			}
 			return o
 		}
-		if whole, pieces := feed(len(data)+1), feed(int(size)+1); whole != pieces {
-			t.Errorf("at once %+v, in pieces %+v", whole, pieces)
+		capabilities := protocol.Capabilities{DeprecateEOF: deprecate, CacheMetadata: cache}
+		used := protocol.Answer{Capabilities: capabilities}
+		whole, pieces, again := feed(&protocol.Answer{Capabilities: capabilities}, len(data)+1), feed(&used, int(size)+1), feed(&used, len(data)+1)
+		if whole != pieces || whole != again {
+			t.Errorf("at once %+v, in pieces %+v, by what has read before %+v", whole, pieces, again)
 		}
 	})
 }

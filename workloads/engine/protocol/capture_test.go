@@ -60,6 +60,11 @@ var exchanges = []exchange{
 	{name: "no binary row", prepare: "SELECT id FROM five WHERE id>9", execute: true},
 	{name: "rows changed by a prepared statement", prepare: "UPDATE five SET w=w+1 WHERE id<3", execute: true, affected: 2},
 	{name: "error after two binary rows", prepare: failing, execute: true, code: 1242},
+	{name: "warnings", query: "SELECT 1/0, CAST('x' AS INT)", rows: 1},
+	{name: "rows changed with warnings", query: "INSERT IGNORE INTO five (id) VALUES (1)"},
+	{name: "error raised", query: "SIGNAL SQLSTATE '70100' SET MYSQL_ERRNO=1615, MESSAGE_TEXT='Prepared statement needs to be re-prepared'", code: 1615},
+	{name: "several binary results", prepare: "CALL several()", execute: true, rows: 5, affected: 2},
+	{name: "rows of what changes", query: "REPLACE INTO five (id) VALUES (4),(5) RETURNING id", rows: 2},
 	{name: "duplicate key", prepare: "INSERT INTO five (id) VALUES (1)", execute: true, code: 1062},
 }
 
@@ -92,10 +97,12 @@ func TestCapture(t *testing.T) {
 		"CREATE PROCEDURE several() BEGIN SELECT * FROM five; SELECT 1 FROM five WHERE id=1; UPDATE five SET w=w+1 WHERE id<3; END",
 	)
 	var list []capture
-	for _, deprecated := range []bool{true, false} {
+	for _, asked := range []protocol.Capabilities{
+		{DeprecateEOF: true, CacheMetadata: true}, {}, {DeprecateEOF: true}, {CacheMetadata: true},
+	} {
 		c := capture{Server: d.Rows("SELECT VERSION()")[0][0], Answers: map[string]string{}}
 		for _, x := range exchanges {
-			peer := connect(t, d, deprecated)
+			peer := connect(t, d, asked)
 			c.Capabilities = peer.capabilities
 			c.Answers[x.name] = hex.EncodeToString(peer.ask(t, x))
 			_ = peer.Close()
@@ -118,7 +125,7 @@ func TestCapture(t *testing.T) {
 // peer is a connection on which the driver has logged in. It can make the driver ask for less than it does.
 type peer struct {
 	net.Conn
-	deprecated   bool
+	asked        protocol.Capabilities
 	seen         bool
 	capabilities protocol.Capabilities
 }
@@ -127,21 +134,23 @@ func (p *peer) Write(b []byte) (int, error) {
 	if !p.seen {
 		p.seen = true
 		b = slices.Clone(b)
-		if !p.deprecated {
+		if !p.asked.DeprecateEOF {
 			b[4+3] &^= 1 // CLIENT_DEPRECATE_EOF
-			b[4+28] = 0  // MariaDB's own
+		}
+		if !p.asked.CacheMetadata {
+			b[4+28] = 0 // MariaDB's own
 		}
 		p.capabilities, _ = protocol.ReadCapabilities(b)
 	}
 	return p.Conn.Write(b)
 }
 
-func connect(t *testing.T, d *testdb.Database, deprecated bool) *peer {
+func connect(t *testing.T, d *testdb.Database, asked protocol.Capabilities) *peer {
 	t.Helper()
 	cfg := mysql.NewConfig()
 	cfg.Logger = &mysql.NopLogger{} // what it says when its connection is closed
 	cfg.Net, cfg.Addr, cfg.User, cfg.DBName = "unix", d.Server.Socket(), d.Server.User(), d.Name
-	p := &peer{deprecated: deprecated}
+	p := &peer{asked: asked}
 	cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 		p.Conn = conn
