@@ -9,6 +9,7 @@ import (
 
 	"benchplan/plan"
 	"benchplan/results"
+	"benchplan/steps/localserver"
 	"benchplan/workloads/tables"
 
 	"github.com/hashicorp/go-multierror"
@@ -87,6 +88,9 @@ func Run(ctx context.Context, c Config) error {
 		summary = SurveyRest(c.Plan, c.Cells, c.Only, c.Skip, c.Rehearse)
 	}
 	r.nth = summary.Done
+	if r.earlier != nil && r.earlier.killed {
+		localserver.Sweep(c.Writer.Log()) // also where no other server will be started
+	}
 	if err := r.recognise(ctx); err != nil {
 		return errors.Join(err, r.targets.close())
 	}

@@ -191,6 +191,10 @@ func (f *folder) furnish() error {
 	return nil
 }
 
+// Sweep removes the run folders of private servers that a killed benchplan of this user left behind, and ends a server that still runs in
+// one of them. Start does so by itself. Trouble is told to the log.
+func Sweep(log *slog.Logger) { sweep(log) }
+
 // sweep removes the run folders that a killed benchplan of this user left behind, and ends a server that still runs
 // there. Trouble is logged only: it is not the trouble of the one who starts a server now.
 func sweep(log *slog.Logger, more ...string) {
