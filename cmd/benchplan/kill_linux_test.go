@@ -151,9 +151,9 @@ func (v *victim) trial() {
 		return
 	}
 	folder := runFolder(root)
-	done, lines := v.leftBehind(folder)
+	done, lines, over := v.leftBehind(folder)
 	v.resume(root)
-	v.check(folder, kills, done, lines)
+	v.check(folder, kills, over, done, lines)
 }
 
 // kill starts a run, or the resume of one, and kills it at a moment of its life. It is false where that was over before.
@@ -227,9 +227,9 @@ func journal(folder string) []byte {
 // cellName names a cell and its repeat.
 func cellName(c *results.Cell) string { return fmt.Sprintf("%s #%d", c.Key(), c.Repeat) }
 
-// leftBehind gives what the killed run had finished, and the whole lines of its journal.
-func (v *victim) leftBehind(folder string) (done map[string]results.Cell, lines []byte) {
-	_, cells, warnings, err := results.Open(folder)
+// leftBehind gives what the killed run had finished, the whole lines of its journal, and whether it was killed after all was done.
+func (v *victim) leftBehind(folder string) (done map[string]results.Cell, lines []byte, over bool) {
+	run, cells, warnings, err := results.Open(folder)
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func (v *victim) leftBehind(folder string) (done map[string]results.Cell, lines 
 		done[cellName(&c)] = c
 	}
 	lines = journal(folder)
-	return done, lines[:bytes.LastIndexByte(lines, '\n')+1]
+	return done, lines[:bytes.LastIndexByte(lines, '\n')+1], run.Status == results.Done
 }
 
 // resume goes on with the run to its end.
@@ -259,12 +259,12 @@ func (v *victim) resume(root string) {
 }
 
 // check holds a run that was killed so often and then resumed against one that nothing disturbed.
-func (v *victim) check(folder string, kills int, done map[string]results.Cell, lines []byte) {
+func (v *victim) check(folder string, kills int, over bool, done map[string]results.Cell, lines []byte) {
 	t := v.t
 	report, cells := v.report(folder)
 	run, _ := opened(t, folder)
 	// A resume that was killed before it said so is none.
-	if n := len(run.Resumed); run.Status != results.Done || n < 1 || n > kills || len(run.Unset) > 0 {
+	if n := len(run.Resumed); run.Status != results.Done || n < 1 && !over || n > kills || len(run.Unset) > 0 {
 		t.Errorf("status %s, resumed %d times after %d kills, not put back %v", run.Status, len(run.Resumed), kills, run.Unset)
 	}
 	if !bytes.HasPrefix(journal(folder), lines) {
@@ -346,8 +346,11 @@ func (v *victim) clean(folder string, cells []results.Cell) {
 		_, err := os.Stat(filepath.Join(path, "benchplan-server.json"))
 		return errors.Is(err, fs.ErrNotExist)
 	})
-	if len(left) > 0 {
-		t.Errorf("left over: %q", left)
+	for _, path := range left {
+		inside, _ := filepath.Glob(filepath.Join(path, "*"))
+		log, _ := os.ReadFile(filepath.Join(folder, "log.jsonl"))
+		warnings := slices.DeleteFunc(strings.Split(string(log), "\n"), func(line string) bool { return !strings.Contains(line, "WARN") })
+		t.Errorf("%s is left over, with %q; the log warns %q", path, inside, warnings)
 	}
 	if sockets, _ := filepath.Glob(filepath.Join(v.temp, "*", "socket")); len(sockets) > 0 {
 		t.Errorf("left over: %q", sockets)
