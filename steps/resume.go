@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -387,7 +386,7 @@ func endpointText(e results.Endpoint) string {
 const maxDissimilar = 5
 
 // ResolvedChanges says in what a plan comes to something else than what the record of a run holds, though its text is the same: it may
-// read the environment, and another benchplan may take it otherwise.
+// read the environment, and another benchplan may take it otherwise. An option that the other benchplan did not have is no difference.
 func ResolvedChanges(recorded json.RawMessage, p *plan.Plan) []string {
 	was, err := resolvedSteps(recorded)
 	if err != nil || was == nil {
@@ -402,17 +401,19 @@ func ResolvedChanges(recorded json.RawMessage, p *plan.Plan) []string {
 	}
 	var list []string
 	for i := range was {
+		text := firstChange(was[i], is[i])
+		if text == "" {
+			continue
+		}
 		if len(list) == maxDissimilar {
 			return append(list, "and more")
 		}
-		if !reflect.DeepEqual(was[i], is[i]) {
-			list = append(list, strings.TrimSpace(fmt.Sprintf("%v %v", is[i]["kind"], valueOr(is[i]["cell"], "")))+": "+firstChange(was[i], is[i]))
-		}
+		list = append(list, strings.TrimSpace(fmt.Sprint(is[i]["kind"], " ", valueOr(is[i]["cell"], "")))+": "+text)
 	}
 	return list
 }
 
-// resolvedSteps reads what Resolve wrote, without the places: they begin with the file's name as it was given.
+// resolvedSteps reads what Resolve wrote, without the places, which begin with the file's name as it was given.
 func resolvedSteps(b json.RawMessage) ([]map[string]any, error) {
 	var out struct {
 		Steps []map[string]any `json:"steps"`
@@ -425,26 +426,31 @@ func resolvedSteps(b json.RawMessage) ([]map[string]any, error) {
 	}
 	for _, s := range out.Steps {
 		delete(s, "at")
+		delete(s, "does") // in words, what the rest says
 	}
 	return out.Steps, nil
 }
 
-// firstChange says in what two values differ first, going into mappings.
+// firstChange says in what two values differ first, going into mappings; empty where they do not.
 func firstChange(was, is any) string {
 	a, ok1 := was.(map[string]any)
 	b, ok2 := is.(map[string]any)
 	if !ok1 || !ok2 {
+		if reflect.DeepEqual(was, is) {
+			return ""
+		}
 		return fmt.Sprintf("%v → %v", valueOr(was, "nothing"), valueOr(is, "nothing"))
 	}
-	keys := maps.Clone(a)
-	maps.Copy(keys, b)
-	delete(keys, "does") // what it does in words follows from the rest
-	for _, key := range sortedKeys(keys) {
-		if !reflect.DeepEqual(a[key], b[key]) {
-			return key + ": " + firstChange(a[key], b[key])
+	for _, key := range sortedKeys(a) {
+		other, there := b[key]
+		if !there {
+			continue
+		}
+		if text := firstChange(a[key], other); text != "" {
+			return key + ": " + text
 		}
 	}
-	return fmt.Sprintf("%v → %v", a["does"], b["does"])
+	return ""
 }
 
 func valueOr(v any, otherwise string) any {
