@@ -8,7 +8,7 @@ BIN   := bin/benchplan
 RACE  := $(shell command -v gcc cc >/dev/null 2>&1 && echo -race)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all build demo test lint fuzz bench aa browser clean
+.PHONY: all build demo test lint fuzz bench aa soak browser clean
 
 all: build
 
@@ -26,7 +26,7 @@ lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
-	$(GO) vet -tags aa,browser ./cmd/benchplan ./results/render
+	$(GO) vet -tags aa,browser,soak ./cmd/benchplan ./results/render
 	$(GO) run $(STATICCHECK) ./...
 
 # Each fuzz target of the plan reader and of the reader of servers' answers for FUZZTIME.
@@ -49,6 +49,13 @@ AATRIALS ?= 40
 aa:
 	@server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" \
 	$(GO) test -tags aa -timeout 2h ./cmd/benchplan -run '^TestFalseAlarmsOnServer$$' -count 1 -v -aa.trials $(AATRIALS)
+
+# What takes too long for `make test`: the tests whose names hold Soak. SOAK narrows them, SOAKFLAGS are passed on (-kill.seed N).
+SOAK ?= Soak
+SOAKFLAGS ?=
+soak:
+	@server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" \
+	$(GO) test -tags soak -timeout 2h ./cmd/benchplan -run '$(SOAK)' -count 1 -v $(SOAKFLAGS)
 
 # The HTML report in headless Chromium (which has to be installed): three widths, both colour schemes, keyboard, paper, nothing fetched.
 browser:

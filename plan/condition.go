@@ -63,6 +63,11 @@ func (s *Scope) decide(d *decoder) {
 	s.ifError = err
 }
 
+// AwaitsResults tells whether what earlier steps yield decides if the step runs.
+func (s *Step) AwaitsResults() bool {
+	return s.cond != nil && slices.Contains(s.cond.roots, "steps")
+}
+
 // If tells whether the cell is to run.
 func (s *Scope) If() (bool, error) {
 	if s.ifError != nil {

@@ -53,6 +53,7 @@ type Summary struct {
 	Cells int           // cells of the comparison, repeats included
 	Least time.Duration // the least time that they and the waits take
 	Open  bool          // an `if` that only the run decides, or a duration that it tells, makes the figures a guess
+	Done  int           // of the cells, those that a run which is resumed has already
 }
 
 // Options say how a plan is read.

@@ -66,6 +66,9 @@ type Cell struct {
 	Round  int `json:"round"`  // from 1: the pass over all cells of the matrix to which it belongs
 	Seq    int `json:"seq"`    // from 1: the order in which the run's cells were executed; names its files
 
+	// Resumed is how often the run had been resumed before the cell was executed: it tells the parts of a run apart.
+	Resumed int `json:"resumed,omitempty"`
+
 	Position      string         `json:"position,omitempty"` // file:line of the step
 	Workload      string         `json:"workload"`
 	Load          string         `json:"load,omitempty"` // what kind of load: empty for statements on a server, else the workload on this machine. Cells of different kinds are not set beside each other
@@ -82,6 +85,7 @@ type Cell struct {
 	Finished   time.Time         `json:"finished"` // UTC
 	Status     CellStatus        `json:"status"`
 	Error      string            `json:"error,omitempty"`
+	Unmet      string            `json:"unmet,omitempty"` // the step's own assert that did not hold of what was measured, with the values
 	Attributes map[string]string `json:"attributes,omitempty"`
 	Marks      []Mark            `json:"marks,omitempty"`
 	Outcome    Outcome           `json:"outcome"`

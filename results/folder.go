@@ -142,9 +142,19 @@ func (w *Writer) Folder() string { return w.folder }
 func (w *Writer) Log() *slog.Logger { return w.log }
 
 // Masked gives a copy of the run as run.json has it: a run in memory may hold secrets in what the plan does not say.
-func (w *Writer) Masked(run *Run) *Run {
-	r := maskRun(run, w.mask)
+func (w *Writer) Masked(run *Run) *Run { return Masked(run, w.mask) }
+
+// Masked gives a copy of the run whose free texts are masked.
+func Masked(run *Run, mask func(string) string) *Run {
+	r := maskRun(run, mask)
 	return &r
+}
+
+// LastSeq is the highest number of a cell in the journal; 0 where there is none.
+func (w *Writer) LastSeq() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lastSeq
 }
 
 // WriteRun replaces run.json: a reader sees the old one or the new one, never a part. The version is filled in.
@@ -174,9 +184,12 @@ func (w *Writer) Close() error {
 	return errors.Join(errs...)
 }
 
+// tempSuffix ends the name of a file that is being written.
+const tempSuffix = ".tmp"
+
 // replaceFile writes a file in such a way that after a power cut either the old or the new content is there.
 func replaceFile(path string, content []byte) error {
-	temp := path + ".tmp"
+	temp := path + tempSuffix
 	if err := writeSynced(temp, content); err != nil {
 		os.Remove(temp) //nolint:errcheck // the first error is the one to tell
 		return err

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -103,7 +105,30 @@ func (w *Writer) continueJournal() error {
 	}
 	w.size = int64(end)
 	if end > 0 && b[end-1] != '\n' {
-		return folderError(w.folder, w.appendLine([]byte("\n")))
+		if err := w.appendLine([]byte("\n")); err != nil {
+			return folderError(w.folder, err)
+		}
+	}
+	return folderError(w.folder, w.removeOrphans())
+}
+
+// removeOrphans removes the files of a cell whose line in the journal was never written: who was killed had begun to record it.
+func (w *Writer) removeOrphans() error {
+	for _, dir := range []string{histogramsDir, seriesDir} {
+		entries, err := os.ReadDir(filepath.Join(w.folder, dir))
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			digits, _, _ := strings.Cut(e.Name(), ".")
+			seq, err := strconv.Atoi(digits)
+			if err != nil || seq <= w.lastSeq && !strings.HasSuffix(e.Name(), tempSuffix) {
+				continue // somebody else's, or of a cell that is there, or was before its line was damaged
+			}
+			if err := os.Remove(filepath.Join(w.folder, dir, e.Name())); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ type Entry struct {
 	Elapsed   time.Duration // until the end or the last cell
 	Status    RunStatus
 	Rehearsal bool
+	Resumed   int      // how often
 	Complete  int      // cells
 	Planned   int      // cells
 	Size      int64    // bytes
@@ -87,6 +88,7 @@ func briefEntry(folder, name string) Entry {
 		return e
 	}
 	e.Plan, e.Status, e.Planned, e.Rehearsal = run.Plan, run.Status, run.Planned, run.Rehearsal
+	e.Resumed = len(run.Resumed)
 	if !run.Started.IsZero() {
 		e.Started = run.Started
 	}

@@ -74,6 +74,10 @@ func maskRun(run *Run, mask func(string) string) Run {
 	r := *run
 	r.Errors = maskList(run.Errors, mask)
 	r.Settings = maskMap(run.Settings, mask)
+	r.Resumed = append([]Resumption(nil), run.Resumed...)
+	for i := range r.Resumed {
+		r.Resumed[i].Errors, r.Resumed[i].Changed = maskList(r.Resumed[i].Errors, mask), maskList(r.Resumed[i].Changed, mask)
+	}
 	r.Targets = append([]Server(nil), run.Targets...)
 	for i := range r.Targets {
 		r.Targets[i].Variables = maskMap(r.Targets[i].Variables, mask)
@@ -86,7 +90,7 @@ func maskRun(run *Run, mask func(string) string) Run {
 // maskCell gives a copy of the cell whose free texts are masked.
 func maskCell(cell *Cell, mask func(string) string) Cell {
 	c := *cell
-	c.Error = mask(cell.Error)
+	c.Error, c.Unmet = mask(cell.Error), mask(cell.Unmet)
 	c.Attributes = maskMap(cell.Attributes, mask)
 	c.Marks = append([]Mark(nil), cell.Marks...)
 	for i := range c.Marks {

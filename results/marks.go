@@ -40,6 +40,7 @@ const (
 	MarkZero       = "zero_baseline" // a baseline of 0, of which nothing is a percentage
 	MarkChance     = "chance_alone"  // how many differences are expected where there are none
 	MarkOrder      = "order"         // the repeats of a scenario were executed one after the other
+	MarkResumed    = "resumed"       // measured in another part of a resumed run than what it is compared with, or when things were not as they had been
 )
 
 // Tolerances of the checks.
@@ -281,6 +282,20 @@ func checkPair(cells, base []*Cell, other string) []Mark {
 		marks = mergeMarks(marks, []Mark{{MarkTables, "change.tps", fmt.Sprintf("began with %.0f rows, %s with %.0f", a, other, b), samePrepare}})
 	}
 	return marks
+}
+
+// checkParts doubts rounds of one run that a resume has cut in two: what changed in between is in the difference.
+func checkParts(cells, base []*Cell, other string) []Mark {
+	pairs := byRound(base, cells)
+	apart := slices.DeleteFunc(slices.Clone(pairs), func(p cellPair) bool { return p.cell.Resumed == p.base.Resumed })
+	if len(apart) == 0 {
+		return nil
+	}
+	text := "measured before the run was resumed and " + other + " after it, or the other way round"
+	if len(pairs) > 1 {
+		text = fmt.Sprintf("%s, in %d of %d rounds: these are not compared pair by pair", text, len(apart), len(pairs))
+	}
+	return []Mark{{MarkResumed, "change.tps", text, "what has changed meanwhile is in the difference: run the plan anew where that matters"}}
 }
 
 // byRound pairs the repeats of two rows that are of the same round, so that one that failed leaves the others with those that were run

@@ -272,6 +272,27 @@ var markCases = map[string]struct {
 	},
 	MarkOrder:  {oneAfterTheOther(6), repeated(6)},
 	MarkChance: {repeated(6), repeated(1)},
+	MarkResumed: {
+		cells("a round was cut in two", func(c *Cell) {
+			if c.Repeat == 2 {
+				c.Resumed = 1
+			}
+		}, "the machine changed", func(c *Cell) { c.Marks = []Mark{MarkOfChanges([]string{"host CPUs: 8 → 4"})} }),
+		cells("nothing was resumed", func(*Cell) {}),
+	},
+}
+
+// TestRoundsOfLaterPartsAreNoDoubt: where both of each round were measured in the same part, a resume takes nothing from a comparison.
+func TestRoundsOfLaterPartsAreNoDoubt(t *testing.T) {
+	cells := pairOf(6, nil)
+	for i := range cells {
+		if cells[i].Round > 3 {
+			cells[i].Resumed = 1
+		}
+	}
+	if n, ok := noted(cells)[MarkResumed]; ok {
+		t.Errorf("marked: %q", n.Lines)
+	}
 }
 
 // serverAt is the machine of a server of 2 CPUs, busy for 18 CPU-seconds of 20, of which its process took so many.

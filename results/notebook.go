@@ -53,7 +53,7 @@ func (t *Table) annotate(before []Note) {
 			if base == nil {
 				continue
 			}
-			for _, m := range slices.Concat(checkPair(row.cells, base.cells, other), checkVariables(row.cells, base.cells, other)) {
+			for _, m := range slices.Concat(checkPair(row.cells, base.cells, other), checkParts(row.cells, base.cells, other), checkVariables(row.cells, base.cells, other)) {
 				notes.add(row, m)
 			}
 		}

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// declaredOrder puts the rows of a run whose rounds were shuffled in the order of the plan: that of their first execution is
-// one of chance. Rows of which the resolved plan does not know stay where they are, and so do all others then.
+// declaredOrder puts the rows of a run whose rounds were shuffled, or that was resumed, in the order of the plan: that of their first
+// execution is one of chance. Rows of which the resolved plan does not know stay where they are, and so do all others then.
 func declaredOrder(run *Run, rows []*Row) {
-	if !slices.ContainsFunc(rows, func(r *Row) bool { return r.cells[0].Attributes["order"] == "shuffled" }) {
+	if len(run.Resumed) == 0 && !slices.ContainsFunc(rows, func(r *Row) bool { return r.cells[0].Attributes["order"] == "shuffled" }) {
 		return
 	}
 	var resolved struct {

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -13,13 +14,13 @@ type cellPair struct{ base, cell *Cell }
 // pairRounds pairs the repeats of two rows of one run round by round. A pair is two complete cells between which no other
 // repeat of either was executed: only then is what drifts while the run goes on common to both. So interleaved and shuffled
 // rounds are paired, and repeats one after the other are not, whatever the plan calls its order; a round of which one cell
-// failed, or was executed again much later, is left out.
+// failed, or was executed again much later, or that was cut in two by a resume, is left out.
 func pairRounds(base, row *Row) []cellPair {
 	both := slices.Concat(base.cells, row.cells)
 	var pairs []cellPair
 	for _, c := range row.cells {
 		i := slices.IndexFunc(base.cells, func(b *Cell) bool { return b.Round == c.Round })
-		if i < 0 || c.Status != Complete || base.cells[i].Status != Complete {
+		if i < 0 || c.Status != Complete || base.cells[i].Status != Complete || c.Resumed != base.cells[i].Resumed {
 			continue
 		}
 		b := base.cells[i]
@@ -37,6 +38,7 @@ type round struct {
 	level float64 // the mean of both
 	at    float64 // the middle of both among the cells that were executed
 	gap   float64 // how many cells after the baseline the other was executed; below 0: before it
+	part  int     // of a resumed run
 }
 
 // logRatios gives the rounds of the pairs that have the metric. It is false where a value is not above 0: it has no logarithm, and
@@ -54,31 +56,57 @@ func logRatios(pairs []cellPair, m Metric) ([]round, bool) {
 			return nil, false
 		}
 		first, second := float64(p.base.Seq), float64(p.cell.Seq)
-		rounds = append(rounds, round{r, (math.Log(value) + math.Log(old)) / 2, (first + second) / 2, second - first})
+		rounds = append(rounds, round{r, (math.Log(value) + math.Log(old)) / 2, (first + second) / 2, second - first, p.cell.Resumed})
 	}
 	return rounds, true
 }
 
-// drift fits a line through the levels of the rounds: the slope for each cell that is executed, and the variance of that.
-func drift(rounds []round) (slope, variance float64) {
+// drift is how the level of the rounds moves with each cell that is executed.
+type drift struct {
+	slope, variance float64 // and the variance of the slope
+	freedom         int     // degrees of freedom of that variance
+}
+
+// driftOf fits lines through the levels of the rounds, parallel ones for the parts of a resumed run: what happened in between is no drift,
+// and the server may have been started anew. It is false where there are too few rounds for that: a run that was not resumed takes
+// three, and each further part one more.
+func driftOf(rounds []round) (drift, bool) {
+	byPart := map[int][]round{}
+	for _, r := range rounds {
+		byPart[r.part] = append(byPart[r.part], r)
+	}
+	parts := slices.Sorted(maps.Keys(byPart)) // a sum of floats depends on their order
+	d := drift{freedom: len(rounds) - len(parts) - 1}
+	var square, product, rest float64
+	for _, part := range parts {
+		at, level := middle(byPart[part])
+		for _, r := range byPart[part] {
+			square += (r.at - at) * (r.at - at)
+			product += (r.at - at) * (r.level - level)
+		}
+	}
+	if d.freedom < 1 || square == 0 {
+		return d, false
+	}
+	d.slope = product / square
+	for _, part := range parts {
+		at, level := middle(byPart[part])
+		for _, r := range byPart[part] {
+			e := r.level - level - d.slope*(r.at-at)
+			rest += e * e
+		}
+	}
+	d.variance = rest / float64(d.freedom) / square
+	return d, true
+}
+
+// middle gives the means of the places and of the levels.
+func middle(rounds []round) (at, level float64) {
 	n := float64(len(rounds))
-	var at, level, square, product, rest float64
 	for _, r := range rounds {
 		at, level = at+r.at/n, level+r.level/n
 	}
-	for _, r := range rounds {
-		square += (r.at - at) * (r.at - at)
-		product += (r.at - at) * (r.level - level)
-	}
-	if square == 0 {
-		return 0, 0
-	}
-	slope = product / square
-	for _, r := range rounds {
-		e := r.level - level - slope*(r.at-at)
-		rest += e * e
-	}
-	return slope, rest / (n - 2) / square
+	return at, level
 }
 
 // pairedChange compares round by round, by a paired t test on the logarithms of the ratios: the centre is their mean and the
@@ -93,25 +121,29 @@ func drift(rounds []round) (slope, variance float64) {
 // with the degrees of freedom after Welch and Satterthwaite.
 //
 // Two rounds would do for a t; below TestRepeats the assumption can be seen by nobody, and there is no claim: then, and where all
-// ratios are equal to the last digit (coarse latencies, of which no spread can be taken), it is false.
+// ratios are equal to the last digit (coarse latencies, of which no spread can be taken), it is false; so it is where a run was resumed
+// so often that the drift cannot be seen.
 func pairedChange(rounds []round, better Direction) (Change, bool) {
 	n := len(rounds)
 	if n < TestRepeats {
 		return Change{}, false
 	}
-	slope, ofSlope := drift(rounds)
+	drift, known := driftOf(rounds)
+	if !known {
+		return Change{}, false
+	}
 	raw, ratios, gap := make([]float64, n), make([]float64, n), 0.0
 	for i, r := range rounds {
-		raw[i], ratios[i] = r.ratio, r.ratio-slope*r.gap
+		raw[i], ratios[i] = r.ratio, r.ratio-drift.slope*r.gap
 		gap += r.gap / float64(n)
 	}
 	mean, sd := stats.Mean(ratios), stats.StdDev(ratios)
 	if sd <= 1e-12 || stats.StdDev(raw) <= 1e-12 {
 		return Change{}, false
 	}
-	noiseVariance, driftVariance := sd*sd/float64(n), gap*gap*ofSlope
+	noiseVariance, driftVariance := sd*sd/float64(n), gap*gap*drift.variance
 	variance := noiseVariance + driftVariance
-	dof := variance * variance / (noiseVariance*noiseVariance/float64(n-1) + driftVariance*driftVariance/float64(n-2))
+	dof := variance * variance / (noiseVariance*noiseVariance/float64(n-1) + driftVariance*driftVariance/float64(drift.freedom))
 	half := tQuantile(1-alpha/2, dof) * math.Sqrt(variance)
 	c := Change{
 		Method: ByPairs, Ratio: math.Expm1(mean), Interval: &Interval{math.Expm1(mean - half), math.Expm1(mean + half)}, Pairs: n,

@@ -25,6 +25,9 @@ func planDiffs(runs []Recorded) []PlanDiff {
 	return list
 }
 
+// PlanChanges shows how a plan's text has changed: the lines of a unified diff, without the names of files; none where it is the same.
+func PlanChanges(old, text string) []string { return diffLines(old, text) }
+
 func diffLines(old, text string) []string {
 	if old == text || old == "" || text == "" { // an old record may not have it
 		return nil

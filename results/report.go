@@ -21,11 +21,13 @@ type Head struct {
 	Status        RunStatus `json:"status"`
 	Rehearsal     bool      `json:"rehearsal"`
 	Started       time.Time `json:"started"`
-	Elapsed       float64   `json:"elapsed_s"` // of all of the run until its end or its last cell
+	Elapsed       float64   `json:"elapsed_s"` // of all of the run until its end or its last cell, without the pauses before it was resumed
 	Targets       []string  `json:"targets"`   // address and database, server version
 	CellsComplete int       `json:"cells_complete"`
 	CellsPlanned  int       `json:"cells_planned"`
 	Errors        []string  `json:"errors,omitempty"`
+
+	Resumed []Resumption `json:"resumed,omitempty"`
 }
 
 // Report is the table of one run, as data that any format can print.
@@ -238,18 +240,12 @@ func newHead(name string, run *Run, cells []Cell) Head {
 		Name: name, Plan: run.Plan, Description: run.Description, PlanHash: run.PlanHash, Tool: run.Tool, Host: run.Host.Name, Status: run.Status,
 		Rehearsal: run.Rehearsal, Started: run.Started, CellsPlanned: run.Planned, Errors: run.Errors, Targets: targetTexts(run, cells),
 	}
-	end := run.Finished
 	for i := range cells {
 		if cells[i].Status == Complete {
 			h.CellsComplete++
 		}
-		if run.Finished.IsZero() && cells[i].Finished.After(end) {
-			end = cells[i].Finished
-		}
 	}
-	if end.After(run.Started) {
-		h.Elapsed = end.Sub(run.Started).Seconds()
-	}
+	h.Elapsed, h.Resumed = run.elapsed(cells).Seconds(), run.Resumed
 	return h
 }
 

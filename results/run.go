@@ -43,6 +43,9 @@ type Run struct {
 	Finished time.Time `json:"finished,omitzero"` // UTC
 	Errors   []string  `json:"errors,omitempty"`
 
+	Resumed []Resumption `json:"resumed,omitempty"` // the times that it was gone on with, in their order; Status, Finished and Errors are of the last part
+	Unset   []Unset      `json:"unset,omitempty"`   // what is not put back yet
+
 	Rehearsal bool     `json:"rehearsal,omitempty"`
 	Planned   int      `json:"cells_planned"` // repeats counted one by one
 	Report    Settings `json:"report"`

@@ -27,6 +27,9 @@ func (c *Call) target(ctx context.Context) (*connection, *plan.Target, error) {
 		return nil, nil, err
 	}
 	conn, err := c.run.targets.reach(ctx, t)
+	if err == nil {
+		err = c.run.restore(ctx, conn)
+	}
 	return conn, t, err
 }
 

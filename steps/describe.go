@@ -135,14 +135,15 @@ const maxResolved = 2000
 // Resolve writes a plan's steps and cells with the values that they will have, without secrets, as JSON for run.json.
 func Resolve(p *plan.Plan) json.RawMessage {
 	type step struct {
-		At    string       `json:"at"`
-		Cell  string       `json:"cell,omitempty"`
-		Kind  string       `json:"kind"`
-		Does  string       `json:"does"`
-		Spec  any          `json:"spec,omitempty"`
-		Times int          `json:"times"`
-		Data  *plan.Tables `json:"tables,omitempty"`
-		Files *plan.Files  `json:"files,omitempty"`
+		At      string         `json:"at"`
+		Cell    string         `json:"cell,omitempty"`
+		Kind    string         `json:"kind"`
+		Does    string         `json:"does"`
+		Spec    any            `json:"spec,omitempty"`
+		Options map[string]any `json:"options,omitempty"` // of the workload
+		Times   int            `json:"times"`
+		Data    *plan.Tables   `json:"tables,omitempty"`
+		Files   *plan.Files    `json:"files,omitempty"`
 	}
 	var out struct {
 		Steps []step `json:"steps"`
@@ -158,6 +159,7 @@ func Resolve(p *plan.Plan) json.RawMessage {
 		}
 		s := step{At: v.Scope.At(), Cell: v.Scope.Identity(), Kind: v.Step.Kind, Does: Describe(v.Step.Kind, v.Spec), Spec: plan.Settings(v.Spec), Times: v.Times}
 		if spec, ok := v.Spec.(*runSpec); ok {
+			s.Options = plan.Settings(spec.Options)
 			definition, _ := workloads.Family(spec.Workload)
 			switch host := definition.Host; {
 			case host == nil:

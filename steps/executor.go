@@ -9,6 +9,7 @@ import (
 
 	"benchplan/plan"
 	"benchplan/results"
+	"benchplan/steps/localserver"
 	"benchplan/workloads/tables"
 
 	"github.com/hashicorp/go-multierror"
@@ -26,7 +27,8 @@ type Config struct {
 	AllowShell bool
 	Force      bool // drop tables that benchplan did not make
 	Rehearse   bool
-	Only, Skip []string // names of steps
+	Only, Skip []string       // names of steps
+	Cells      []results.Cell // of a run that is resumed (see results.Run.Resume): those that it has
 	// Confirm is asked before data is dropped on a server that is not benchplan's own: a database that was there before, or
 	// a table that benchplan did not make. nil: yes.
 	Confirm func(question string) bool
@@ -45,7 +47,10 @@ type run struct {
 	balances balances                  // and their sums
 	verifies bool                      // some step will
 	made     map[tableKey]*tables.Made // by server and database: tables that could not be marked
-	seq      int                       // cells so far
+	seq      int                       // of the last cell
+	earlier  *earlier                  // what a run that is resumed has; nil in any other
+	nth      int                       // of the planned cells: those that are there, and those begun since
+	left     int                       // of what stands in the record as set: the first of them are from before the run was killed
 	undo     map[*plan.Scope][]undo
 	agreed   map[string]bool // what was confirmed
 
@@ -61,7 +66,8 @@ type undo struct {
 
 // Run carries out a plan: every step, the finally of every group, and the records of its cells. When ctx is cancelled the cell
 // under way ends, what it measured is kept as partial, and finally runs; the error then wraps ErrInterrupted. All that
-// went wrong is reported together, with secrets masked; see Errors.
+// went wrong is reported together, with secrets masked; see Errors. A run that cannot be resumed gives a NotResumedError, and nothing was
+// touched.
 func Run(ctx context.Context, c Config) error {
 	r := &run{
 		Config: c, pick: pick{c.Only, c.Skip, map[string]bool{}}, targets: newTargets(c), machines: newMachines(c.Plan), told: map[string]bool{}, expected: ledger{},
@@ -75,13 +81,25 @@ func Run(ctx context.Context, c Config) error {
 	if r.Seed == 0 {
 		r.Seed = c.Plan.Seed
 	}
+	r.seq, r.earlier, r.left = c.Writer.LastSeq(), newEarlier(c.Run, c.Cells), len(c.Run.Unset)
+	r.targets.changed = r.changed
 	summary := Survey(c.Plan, c.Only, c.Skip, c.Rehearse)
+	if r.earlier != nil {
+		summary = SurveyRest(c.Plan, c.Cells, c.Only, c.Skip, c.Rehearse)
+	}
+	r.nth = summary.Done
+	if r.earlier != nil && r.earlier.killed {
+		localserver.Sweep(c.Writer.Log()) // also where no other server will be started
+	}
+	if err := r.recognise(ctx); err != nil {
+		return errors.Join(err, r.targets.close())
+	}
 	r.Run.Status, r.Run.Planned = results.Running, summary.Cells
 	if err := r.Writer.WriteRun(r.Run); err != nil {
 		return err
 	}
 	r.Observer.Start(r.Writer.Folder(), summary)
-	r.Writer.Log().Info("run begins", "plan", c.Plan.Name, "cells", summary.Cells)
+	r.Writer.Log().Info("run begins", "plan", c.Plan.Name, "cells", summary.Cells, "there", summary.Done)
 
 	var failures *multierror.Error
 	scope, err := c.Plan.Scope()
@@ -89,9 +107,10 @@ func Run(ctx context.Context, c Config) error {
 		failures = collect(failures, r.fault(nil, err))
 	} else if err = r.preflight(ctx); err != nil {
 		failures = collect(failures, err)
-	} else {
-		_, err = r.group(ctx, scope, false)
+	} else if err = r.restoreAll(ctx); err != nil {
 		failures = collect(failures, err)
+	} else {
+		failures = collect(failures, r.outermost(ctx, scope))
 	}
 	failures = collect(failures, r.machines.close())
 	failures = collect(failures, r.targets.close())
@@ -223,6 +242,9 @@ func (r *run) cell(ctx context.Context, step *plan.Step, outer *plan.Scope, cell
 	if !wanted {
 		outer.Result(step.ID, nil)
 		return true, nil
+	}
+	if had, err := r.had(ctx, outer, s); had {
+		return err == nil, err
 	}
 	frame, err := s.Frame()
 	if err != nil {

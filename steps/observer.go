@@ -18,8 +18,9 @@ type Observer interface {
 	Step(s *plan.Scope, try int)
 	// StepDone is told when it ended, after its last try.
 	StepDone(s *plan.Scope, took time.Duration, err error)
-	// Cell is told when the load of a cell begins: the seq-th of planned, lasting least at the least.
-	Cell(s *plan.Scope, seq, planned int, least time.Duration)
+	// Cell is told when the load of a cell begins: the nth of planned, those that a run which is resumed has already counted, lasting least at
+	// the least.
+	Cell(s *plan.Scope, nth, planned int, least time.Duration)
 	// Load is told once a second what the load of the cell does.
 	Load(engine.Snapshot)
 	// CellDone is told when the record of a cell is on disk.

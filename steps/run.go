@@ -229,15 +229,21 @@ func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) 
 		return nil, err
 	}
 	c.run.seq++
+	c.run.nth++
 	cell := c.record(spec, l.order)
 	l.describe(&cell)
-	c.run.Observer.Cell(c.Scope, cell.Seq, c.run.Run.Planned, leastTime(l.order))
+	c.run.Observer.Cell(c.Scope, c.run.nth, c.run.Run.Planned, leastTime(l.order))
 	cell.Outcome, err = l.measure(ctx)
 	cell.Finished = time.Now().UTC()
 	l.watching.finish(c, &cell)
 	err = c.conclude(ctx, l, &cell, err)
 	if cell.Status == results.Partial && cell.Outcome.Elapsed == 0 || cell.Outcome.Stopped == "" {
 		return nil, err // it never came to measuring: there is nothing to keep
+	}
+	if cell.Status == results.Complete {
+		if unmet := c.run.place(c.Scope.Assert(figures(&cell))); unmet != nil {
+			cell.Unmet = c.run.Mask(unmet.Error())
+		}
 	}
 	if failed := c.run.Writer.Append(&cell); failed != nil {
 		if err == nil {
@@ -284,6 +290,7 @@ func (c *Call) record(spec *runSpec, o engine.Order) results.Cell {
 	if order := s.Order(); order != plan.Declared {
 		cell.Attributes["order"] = string(order)
 	}
+	c.run.doubtResumed(&cell, s)
 	return cell
 }
 

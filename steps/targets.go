@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,6 +33,9 @@ type targets struct {
 	demand   demand
 	log      *slog.Logger
 	note     func(string)
+	recorded []results.Server // as the run's record has them
+	changed  func([]string)   // told in what a server of a run that is resumed is not what it was
+	unset    []results.Unset  // variables that were still set when the run was killed
 }
 
 // connection is a target that was reached.
@@ -40,7 +44,9 @@ type connection struct {
 	target  *plan.Target
 	private *localserver.Server // nil for a server of somebody else
 	config  *mysql.Config       // no database selected
-	server  results.Server      // as it was first met
+	server  results.Server      // as the run first met it
+	place   int                 // in the run's record of the servers
+	seen    bool                // its machine was asked who it is
 	pid     int                 // of a server of somebody else on this machine; 0: not known
 	stopped bool                // by a server step: it is no fault that it does not answer
 
@@ -49,7 +55,8 @@ type connection struct {
 }
 
 func newTargets(c Config) *targets {
-	return &targets{folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), log: c.Writer.Log(), note: c.Observer.Note}
+	return &targets{folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), log: c.Writer.Log(), note: c.Observer.Note,
+		recorded: slices.Clone(c.Run.Targets), unset: c.Run.Unset}
 }
 
 // reach gives the connection to a target; the first time it connects, without selecting a database, and starts a private
@@ -93,13 +100,58 @@ func (ts *targets) connect(ctx context.Context, t *plan.Target) (*connection, er
 	if err != nil {
 		return nil, err
 	}
-	if err := c.identify(ctx); err != nil {
+	if err := ts.meet(ctx, c); err != nil {
 		if c.private != nil {
 			err = errors.Join(err, c.private.Stop(context.WithoutCancel(ctx)))
 		}
 		return nil, err
 	}
 	return c, nil
+}
+
+// meet asks who the server is, and gives it its place in the run's record. Where a run that is resumed has met it before, what it was then
+// stays on record.
+func (ts *targets) meet(ctx context.Context, c *connection) error {
+	if err := c.identify(ctx); err != nil {
+		return err
+	}
+	c.place = ts.placeOf(&c.server)
+	if c.place == len(ts.recorded) {
+		ts.recorded = append(ts.recorded, c.server)
+		return nil
+	}
+	before := ts.recorded[c.place]
+	if other := results.OtherServer(&before, &c.server); other != nil {
+		return final{fmt.Errorf("%s: %s: %w; its cells would not be comparable: reach that one again, or run the plan anew", c.name(), strings.Join(other, ", "), ErrOtherServer)}
+	}
+	now := c.server
+	now.Host = before.Host // it is asked when a load begins
+	now.Variables = maps.Clone(now.Variables)
+	for _, u := range slices.Backward(ts.unset) {
+		if u.Address == now.Address && u.Before != nil {
+			now.Variables[u.Variable] = *u.Before // what the run itself had set is put back
+		}
+	}
+	ts.changed(results.ServerChanges(&before, &now))
+	c.server = before
+	return nil
+}
+
+// placeOf finds a server in the run's record: under its address, the one most like it that no other connection is to. Private servers all
+// have the same.
+func (ts *targets) placeOf(server *results.Server) int {
+	best, least := len(ts.recorded), 0
+	for i := range ts.recorded {
+		known := &ts.recorded[i]
+		if known.Address != server.Address || slices.ContainsFunc(ts.open, func(c *connection) bool { return c.place == i }) {
+			continue
+		}
+		unlike := len(results.ServerChanges(known, server))
+		if best == len(ts.recorded) || unlike < least {
+			best, least = i, unlike
+		}
+	}
+	return best
 }
 
 // targetKey tells targets apart: by all that leads to the server and the account, not by the database.
@@ -178,7 +230,7 @@ func (c *connection) identify(ctx context.Context) error {
 	c.server.Endpoint = c.endpoint(c.target.Database)
 	c.server.Variables = c.portable(c.server.Variables)
 	if c.private != nil {
-		c.server.Name = "private server"
+		c.server.Name = privateName
 	}
 	return nil
 }
@@ -230,10 +282,13 @@ func (c *connection) provide(ctx context.Context, database string) error {
 
 func (c *connection) name() string {
 	if c.private != nil {
-		return "private server"
+		return privateName
 	}
 	return target.Name(c.target)
 }
+
+// privateName is how records call a private server.
+const privateName = "private server"
 
 // endpoint says where the server is, in a form that is the same for each run of the same plan.
 func (c *connection) endpoint(database string) results.Endpoint {
@@ -300,13 +355,12 @@ func (c *connection) died() error {
 	}
 }
 
-// servers lists the targets that were reached, for run.json.
+// servers lists the targets that the run has reached, for run.json.
 func (ts *targets) servers() []results.Server {
-	out := make([]results.Server, len(ts.open))
-	for i, c := range ts.open {
-		out[i] = c.server
+	for _, c := range ts.open {
+		ts.recorded[c.place] = c.server
 	}
-	return out
+	return slices.Clone(ts.recorded)
 }
 
 // close ends the private servers and removes their data, unless they are to be kept.

@@ -47,16 +47,26 @@ func (c *Call) setGlobal(ctx context.Context, conn *connection, db *sql.DB, name
 	if conn.private != nil {
 		pid = conn.private.PID()
 	}
+	if conn.private == nil {
+		if err := c.run.isSet(conn, name, before); err != nil {
+			return final{err}
+		}
+	}
 	// The undo comes first: a SET whose answer is lost may have been done.
 	refused := false
 	c.later(func(ctx context.Context) error {
-		if refused || conn.private != nil && conn.private.PID() != pid {
+		if conn.private != nil && conn.private.PID() != pid {
 			return nil // what was set is gone with the process that held it
 		}
-		if delete(conn.settings, attribute); was {
-			conn.settings[attribute] = held
+		if !refused {
+			if delete(conn.settings, attribute); was {
+				conn.settings[attribute] = held
+			}
+			if err := conn.putBackGlobal(ctx, name, before); err != nil {
+				return err
+			}
 		}
-		return conn.putBackGlobal(ctx, name, before)
+		return c.run.isBack(conn, name)
 	})
 	if err := writeGlobal(ctx, db, name, literal(wanted)); err != nil {
 		refused = serverCode(err) != 0

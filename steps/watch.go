@@ -121,13 +121,20 @@ func (c *connection) variables(ctx context.Context, db *sql.DB) (map[string]stri
 
 // meetMachine puts the server's machine into the run's record of the server, once.
 func (c *Call) meetMachine(ctx context.Context, conn *connection, machine *monitor.Machine) {
-	if machine == nil || conn.server.Host != nil {
+	if machine == nil || conn.seen {
 		return
 	}
+	conn.seen = true
 	host, err := machine.Identity(ctx, conn.dataFolder())
 	if err != nil {
 		c.problem(err)
 		conn.server.Unknown = append(conn.server.Unknown, "its machine: "+err.Error())
+	}
+	if was := conn.server.Host; was != nil { // a record that is gone on with
+		if err == nil {
+			c.run.changed(results.HostChanges("machine of "+conn.name(), was, &host))
+		}
+		return
 	}
 	conn.server.Host = &host
 }

@@ -30,6 +30,11 @@ func completeRuns(root *string) func(*cobra.Command, []string, string) ([]string
 	}
 }
 
+// completeResume completes --resume.
+func completeResume(c *cobra.Command, root *string) {
+	_ = c.RegisterFlagCompletionFunc("resume", completeRuns(root)) // fails for a flag that is not there
+}
+
 // completeFormats completes --format.
 func completeFormats(c *cobra.Command, more ...string) {
 	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(append(formatNames(), more...), cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that is not there

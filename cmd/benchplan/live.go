@@ -184,7 +184,7 @@ func (l *live) last(columns int, now time.Time) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := &l.clock
-	cell := min(c.done+1, c.planned)
+	cell := min(c.had+c.done+1, c.planned)
 	text := fmt.Sprintf("cell %d of %d, ", cell, c.planned)
 	switch {
 	case l.broken:
@@ -287,6 +287,7 @@ func screen(stream io.Writer) (columns, rows int) {
 type clock struct {
 	started       time.Time
 	planned, done int           // cells
+	had           int           // of the planned, those that were there before: a run was resumed
 	least, passed time.Duration // the least time of all steps, and of those that are over
 
 	first    time.Time     // when the first cell began
@@ -321,7 +322,7 @@ func (c *clock) end(now time.Time) {
 func (c *clock) left(now time.Time) (left time.Duration, sure bool) {
 	rest := max(0, c.least-c.passed-c.lasts)
 	var spent time.Duration
-	cells := c.planned - c.done
+	cells := c.planned - c.had - c.done
 	if c.running {
 		spent = now.Sub(c.begun)
 		cells--

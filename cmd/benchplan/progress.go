@@ -83,9 +83,12 @@ func (p *progress) say(format string, args ...any) {
 
 func (p *progress) Start(folder string, s plan.Summary) {
 	p.live.mu.Lock()
-	p.live.clock.planned, p.live.clock.least = s.Cells, s.Least
+	p.live.clock.planned, p.live.clock.had, p.live.clock.least = s.Cells, s.Done, s.Least
 	p.live.mu.Unlock()
 	text := plural(s.Cells, "cell")
+	if s.Done > 0 {
+		text = fmt.Sprintf("%s, %d of them there already", text, s.Done)
+	}
 	if s.Least > 0 {
 		text += ", at least " + plan.Duration(s.Least).String()
 	}
@@ -114,7 +117,7 @@ func (p *progress) open() {
 	p.bars = mpb.New(mpb.WithOutput(p.t.err), mpb.WithWidth(barWidth), mpb.WithAutoRefresh(), mpb.WithRefreshRate(refresh))
 	p.bar = p.bars.AddBar(int64(max(p.live.clock.planned, 1)), mpb.BarRemoveOnComplete(),
 		mpb.BarTopExtender(mpb.BarFillerFunc(above)), mpb.AppendDecorators(decor.Any(last)))
-	p.bar.SetCurrent(int64(p.live.clock.done))
+	p.bar.SetCurrent(int64(p.live.clock.had + p.live.clock.done))
 }
 
 // close takes away what is being done.
@@ -199,8 +202,8 @@ func (p *progress) StepDone(s *plan.Scope, took time.Duration, err error) {
 	}
 }
 
-func (p *progress) Cell(s *plan.Scope, seq, planned int, least time.Duration) {
-	p.cell, p.name = fmt.Sprintf("cell %d of %d", seq, planned), s.Identity()
+func (p *progress) Cell(s *plan.Scope, nth, planned int, least time.Duration) {
+	p.cell, p.name = fmt.Sprintf("cell %d of %d", nth, planned), s.Identity()
 	if s.Repeat() > 1 {
 		p.name += fmt.Sprintf(" #%d", s.Repeat())
 	}
@@ -247,7 +250,7 @@ func (p *progress) CellDone(c *results.Cell) {
 	took := time.Since(p.live.clock.begun)
 	p.live.clock.end(time.Now())
 	p.live.errors, p.live.now = p.live.errors+failed, 0
-	done, planned := p.live.clock.done, p.live.clock.planned
+	done, planned := p.live.clock.had+p.live.clock.done, p.live.clock.planned
 	p.live.mu.Unlock()
 	text += ", " + took.Round(100*time.Millisecond).String()
 	p.write(func(columns int) string { return p.cellLine(text, columns) })

@@ -26,6 +26,7 @@ type runFlags struct {
 	judgeFlags
 	only, skip []string
 	out, root  string
+	resume     string
 	format     string
 	yes, force bool
 	shell      bool
@@ -43,10 +44,19 @@ func runCommand(t *terminal) *cobra.Command {
 compares its scenarios. What it measures is kept in runs/<plan>/<UTC time>; each
 cell is on disk before the next begins. The first Ctrl-C ends the cell under way,
 keeps what it measured and runs finally; the second ends at once.
-With --baseline the run is compared with an earlier one when it is over.`,
+With --baseline the run is compared with an earlier one when it is over.
+
+--resume goes on with a run that was killed, interrupted or failed, in its folder and
+with its seed. Give it the plan and the flags that the run was begun with: it is
+refused, with what differs, where plan, --set, --target, --only, --skip or the server
+are not the same. Finished cells stay as they are and are not executed again; groups
+of which no cell is missing are left out with all that they hold; every other step
+runs, so that the server comes into each scenario's state again. Of a run that was
+finished the table is printed, and nothing is done.`,
 		Example: `  benchplan run plans/quickstart.yaml
   benchplan run radon.yaml --set vars.radon=10.0.0.7 --only config
   benchplan run radon.yaml --rehearse
+  benchplan run radon.yaml --resume last
   benchplan run radon.yaml --baseline release-1.2 --fail-on 'change.tps < -0.05 && significant.tps'`,
 		Args:              onePlan,
 		ValidArgsFunction: completePlans,
@@ -57,6 +67,8 @@ With --baseline the run is compared with an earlier one when it is over.`,
 	c.Flags().BoolVar(&f.rehearse, "rehearse", false, "try the plan on a private local server: no secrets, a second a cell, HTTP answered by a stand-in")
 	addPicks(c, &f.only, &f.skip)
 	c.Flags().StringVar(&f.out, "out", "", "the run `folder`, in place of runs/<plan>/<UTC time>")
+	c.Flags().StringVar(&f.resume, "resume", "", "go on with this `run`: a folder, <plan>/<time>, the name of a plan, or last")
+	completeResume(c, &f.root)
 	c.Flags().StringVar(&f.root, "runs", defaultRuns, "the `folder` of all runs")
 	c.Flags().StringVar(&f.format, "format", "table", formatHelp())
 	completeFormats(c)
@@ -88,6 +100,12 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	if err := checkPicks(p, f.only, f.skip); err != nil {
 		return err
 	}
+	if f.resume != "" && f.out != "" {
+		return usage(errors.New("--resume goes on in the folder that the run has: leave --out out"))
+	}
+	if f.dryRun && f.resume != "" {
+		return f.showMissing(t, p)
+	}
 	if f.dryRun {
 		return showPlan(t, p, &planView{only: f.only, skip: f.skip, rehearse: f.rehearse})
 	}
@@ -98,25 +116,66 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	if err != nil {
 		return usage(err)
 	}
-	writer, mask, err := f.writer(p)
+	print := printer{format, o, base}
+	begun, err := f.begin(t, p)
 	if err != nil {
 		return err
 	}
+	if begun.finished != "" {
+		return conclude(t, f, print, begun.run, begun.finished, nil)
+	}
+	writer, mask := begun.writer, begun.mask
 	defer writer.Close()
-	run, seed := f.record(p)
 	progress := newProgress(t, f.quiet, f.live, mask)
 	ctx, stop := interruptible(progress.interrupted, progress.close)
 	defer stop()
 	config := steps.Config{
-		Plan: p, Kinds: steps.Kinds(), Writer: writer, Run: run, Observer: progress, Mask: mask, Seed: seed,
-		AllowShell: f.shell, Force: f.force, Rehearse: f.rehearse, Only: f.only, Skip: f.skip,
+		Plan: p, Kinds: steps.Kinds(), Writer: writer, Run: begun.run, Observer: progress, Mask: mask, Seed: begun.seed,
+		AllowShell: f.shell, Force: f.force, Rehearse: f.rehearse, Only: f.only, Skip: f.skip, Cells: begun.cells,
 	}
 	if !f.yes {
 		config.Confirm = progress.ask
 	}
 	failed := steps.Run(ctx, config)
 	progress.close()
-	return conclude(t, f, printer{format, o, base}, writer.Masked(run), writer.Folder(), failed)
+	if refused, ok := errors.AsType[*steps.NotResumedError](failed); ok {
+		return usage(notResumed(writer.Folder(), []string{refused.Error()}))
+	}
+	return conclude(t, f, print, writer.Masked(begun.run), writer.Folder(), failed)
+}
+
+// begun is a run that is about to be carried out.
+type begun struct {
+	writer *results.Writer
+	mask   func(string) string
+	run    *results.Run
+	seed   int64
+	cells  []results.Cell // of a run that is resumed: those that it has
+
+	finished string // the folder of a run that was to be resumed and lacks nothing; only run is set then
+}
+
+// begin makes the run folder and begins the record in it, or goes on with those of the run to be resumed.
+func (f *runFlags) begin(t *terminal, p *plan.Plan) (begun, error) {
+	mask := maskOf(p)
+	if f.resume != "" {
+		return f.goOn(t, p, mask)
+	}
+	writer, err := f.writer(p, mask)
+	if err != nil {
+		return begun{}, err
+	}
+	run, seed := f.record(p)
+	return begun{writer: writer, mask: mask, run: run, seed: seed}, nil
+}
+
+// maskOf gives the function that masks secrets in what is written into the run folder and printed.
+func maskOf(p *plan.Plan) func(string) string {
+	values := p.SecretValues()
+	if v := os.Getenv(targetPassword); v != "" {
+		values = append(values, v)
+	}
+	return plan.Masker(values)
 }
 
 // allowed refuses, before anything is touched, a run that lacks a secret, a file, or the permission for shell.
@@ -127,23 +186,17 @@ func allowed(p *plan.Plan, f *runFlags) error {
 	return steps.Preflight(p, f.shell || f.rehearse)
 }
 
-// writer makes the run folder, and the function that masks secrets in what is written there and printed. A folder that cannot be
-// taken is a mistake of the command line where --out names it.
-func (f *runFlags) writer(p *plan.Plan) (*results.Writer, func(string) string, error) {
-	values := p.SecretValues()
-	if v := os.Getenv(targetPassword); v != "" {
-		values = append(values, v)
-	}
-	mask := plan.Masker(values)
+// writer makes the run folder. One that cannot be taken is a mistake of the command line where --out names it.
+func (f *runFlags) writer(p *plan.Plan, mask func(string) string) (*results.Writer, error) {
 	if f.out != "" {
 		w, err := results.CreateAt(f.out, mask)
-		return w, mask, usage(err)
+		return w, usage(err)
 	}
 	w, err := results.Create(f.root, p.Name, time.Now(), mask)
 	if err != nil {
 		err = &exitError{exitFailed, err}
 	}
-	return w, mask, err
+	return w, err
 }
 
 // record begins run.json.
@@ -153,6 +206,15 @@ func (f *runFlags) record(p *plan.Plan) (*results.Run, int64) {
 		seed = rand.Int64()
 		p.Draw(seed)
 	}
+	return &results.Run{
+		Plan: p.Name, Description: p.Description, PlanFile: filepath.Base(p.Source.Name), PlanText: string(p.Source.Text), PlanHash: p.Hash(), Resolved: steps.Resolve(p),
+		Tool: toolVersion(), Host: thisHost(), Seed: uint64(seed), Settings: f.settings(), Started: time.Now().UTC(),
+		Rehearsal: f.rehearse, Report: results.Settings(p.Report),
+	}, seed
+}
+
+// settings are what the command line lays over the plan.
+func (f *runFlags) settings() map[string]string {
 	settings := map[string]string{}
 	for _, s := range f.set {
 		name, value, _ := strings.Cut(s, "=")
@@ -163,11 +225,7 @@ func (f *runFlags) record(p *plan.Plan) (*results.Run, int64) {
 			settings[name] = value
 		}
 	}
-	return &results.Run{
-		Plan: p.Name, Description: p.Description, PlanFile: filepath.Base(p.Source.Name), PlanText: string(p.Source.Text), PlanHash: p.Hash(), Resolved: steps.Resolve(p),
-		Tool: toolVersion(), Host: thisHost(), Seed: uint64(seed), Settings: settings, Started: time.Now().UTC(),
-		Rehearsal: f.rehearse, Report: results.Settings(p.Report),
-	}, seed
+	return settings
 }
 
 // interruptible gives a context that the first SIGINT, SIGTERM or SIGHUP ends; the second ends the program at once. Of the

@@ -72,6 +72,9 @@ func listRuns(t *terminal, entries []results.Entry) error {
 		if e.Rehearsal {
 			status += ", rehearsal"
 		}
+		if e.Resumed > 0 {
+			status += fmt.Sprintf(", resumed %d×", e.Resumed)
+		}
 		row := []string{e.Name, status, fmt.Sprintf("%d/%d", e.Complete, e.Planned), e.Elapsed.Round(time.Second).String(), sizeText(e.Size), strings.Join(e.Pinned, ", ")}
 		if e.Err != nil {
 			row = []string{e.Name, "unreadable: " + e.Err.Error(), "", "", sizeText(e.Size), strings.Join(e.Pinned, ", ")}

@@ -32,6 +32,7 @@ func Benchfmt(w io.Writer, r *results.Report, _ Options) error {
 	}
 	b.comment("run: " + r.Run.Name)
 	b.comment(statusText(r.Run))
+	b.comment(resumedText(r.Run))
 	var metrics []string
 	for _, t := range r.Tables() {
 		metrics = append(metrics, t.Metrics...)
@@ -80,6 +81,7 @@ func BenchfmtCompare(w io.Writer, c *results.Comparison, _ Options) error {
 	for n, head := range c.Runs {
 		b.set("run", runLabel(c.Runs, n))
 		b.comment(statusText(head))
+		b.comment(resumedText(head))
 		for _, key := range headKeys {
 			if v := key.value(head); v != "" && !sameInAll(c.Runs, key.value) {
 				b.comment(key.name + ": " + v)

@@ -194,7 +194,7 @@ func runLine(name string, h results.Head) []string {
 	if !h.Started.IsZero() {
 		facts = append(facts, h.Started.UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	return append(append(facts, h.Targets...), cellsText(h), string(h.Status))
+	return append(append(append(facts, h.Targets...), cellsText(h), string(h.Status)), nonEmpty(resumedText(h))...)
 }
 
 // longestText is how many characters of one text a page shows: a label can be of any length.

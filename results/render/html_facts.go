@@ -270,11 +270,24 @@ func runFacts(r results.Recorded) map[string]string {
 		[2]string{"seed", strconv.FormatUint(run.Seed, 10)},
 		[2]string{"began", run.Started.UTC().Format("2006-01-02 15:04:05 UTC")},
 		[2]string{"ended", finished},
+		[2]string{"resumed", resumptionsText(run.Resumed)},
 		[2]string{"status", string(run.Status)},
 		[2]string{"rehearsal", rehearsal},
 		[2]string{"benchplan", strings.TrimSpace(run.Tool.Version + " " + run.Tool.Commit)},
 		[2]string{"Go", run.Tool.Go},
 	)
+}
+
+// resumptionsText lists when a run was resumed, and what was not as it had been.
+func resumptionsText(list []results.Resumption) string {
+	texts := make([]string, len(list))
+	for i, r := range list {
+		texts[i] = fmt.Sprintf("%s (%s %s)", r.At.UTC().Format("2006-01-02 15:04:05 UTC"), r.After, r.Ended.UTC().Format("2006-01-02 15:04:05 UTC"))
+		if len(r.Changed) > 0 {
+			texts[i] += ": " + strings.Join(r.Changed, ", ")
+		}
+	}
+	return strings.Join(texts, "; ")
 }
 
 func hostFacts(h *results.Host) map[string]string {

@@ -203,6 +203,7 @@ func runSuite(r *results.Report, run results.Recorded) (junitSuite, error) {
 	h := r.Run
 	s := newSuite(h.Name, h)
 	s.property("status", string(h.Status))
+	s.property("resumed", resumedText(h))
 	s.Cases = append(s.Cases, wholeCase(h))
 	again := repeated(run.Cells)
 	for i := range run.Cells {

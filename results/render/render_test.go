@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
@@ -483,5 +484,28 @@ func TestPlanDiff(t *testing.T) {
 	}
 	if want := "\n    -duration: 5m\n    +duration: 10m # ```\\x1b[31m\n"; !strings.Contains(markdown.String(), want) {
 		t.Errorf("no %q in\n%s", want, markdown.String())
+	}
+}
+
+// TestResumedText: how often a run was resumed, when, and after what; of many times the last ones.
+func TestResumedText(t *testing.T) {
+	at := time.Date(2026, 5, 1, 22, 0, 0, 0, time.UTC)
+	var h results.Head
+	for i, want := range []string{
+		"",
+		"resumed once, at 2026-05-01 22:00 UTC after it was killed",
+		"resumed 2 times, at 2026-05-01 22:00 UTC after it was killed, 2026-05-01 23:00 UTC after it had failed",
+		"resumed 3 times, at 2026-05-01 22:00 UTC after it was killed, 2026-05-01 23:00 UTC after it had failed, 2026-05-02 00:00 UTC after it was interrupted",
+	} {
+		if got := resumedText(h); got != want {
+			t.Errorf("%d times:\n got %s\nwant %s", i, got, want)
+		}
+		h.Resumed = append(h.Resumed, results.Resumption{At: at.Add(time.Duration(i) * time.Hour), After: []results.RunStatus{results.Killed, results.RunFailed, results.Interrupted, results.Done}[i]})
+	}
+	for range 6 {
+		h.Resumed = append(h.Resumed, h.Resumed[0])
+	}
+	if got := resumedText(h); !strings.HasPrefix(got, "resumed 10 times, at …, 2026-05-01 22:00 UTC") || strings.Count(got, "UTC") != 5 {
+		t.Errorf("10 times: %s", got)
 	}
 }

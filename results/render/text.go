@@ -36,10 +36,38 @@ func reportHeading(r *results.Report, ink ink) []string {
 		second = append(second, sameText(&r.Table)...)
 	}
 	lines = append(lines, strings.Join(second, " · "))
+	lines = append(lines, nonEmpty(resumedText(h))...)
 	if doubt := statusText(h); doubt != "" {
 		lines = append(lines, ink.bold(doubt))
 	}
 	return lines
+}
+
+// resumedText says when a run was resumed, and after what; empty for one that never was.
+func resumedText(h results.Head) string {
+	const most = 5
+	n := len(h.Resumed)
+	if n == 0 {
+		return ""
+	}
+	text := "resumed once, at "
+	if n > 1 {
+		text = fmt.Sprintf("resumed %d times, at ", n)
+	}
+	for i, r := range h.Resumed[max(0, n-most):] {
+		switch {
+		case i > 0:
+			text += ", "
+		case n > most:
+			text += "…, "
+		}
+		verb := "was"
+		if r.After == results.RunFailed {
+			verb = "had"
+		}
+		text += fmt.Sprintf("%s after it %s %s", r.At.UTC().Format("2006-01-02 15:04 UTC"), verb, r.After)
+	}
+	return text
 }
 
 // tableHeading says what kind of load the rows of one of several tables are of, and what is true of all of them.
@@ -78,6 +106,9 @@ func compareHeading(c *results.Comparison, ink ink) []string {
 			parts = append(parts, printable(t))
 		}
 		lines = append(lines, strings.Join(append(parts, cellsText(h)), " · "))
+		if resumed := resumedText(h); resumed != "" {
+			lines = append(lines, "   "+resumed)
+		}
 		if doubt := statusText(h); doubt != "" {
 			lines = append(lines, "   "+ink.bold(doubt))
 		}

@@ -36,7 +36,7 @@ func (p Program) bootstrap(ctx context.Context, home string, tuning []string) er
 	}
 	cmd := exec.Command(p.Path, args...)
 	cmd.Env, cmd.Stdin = p.environment(), script
-	process, err := startProcess(cmd, log)
+	process, err := startProcess(cmd, log, false)
 	if err != nil {
 		return fmt.Errorf("%s cannot be started: %w", p.Path, err)
 	}

@@ -83,6 +83,22 @@ func (f *folder) release() { _ = f.lock.Close() } // what was written has been s
 // remove takes the whole folder away, the claim last: who is killed meanwhile leaves a folder that a sweep knows.
 func (f *folder) remove() error {
 	defer f.release()
+	// A server that was killed a moment ago may still write into it.
+	for deadline := time.Now().Add(removePatience); ; time.Sleep(20 * time.Millisecond) {
+		if err := f.empty(); err == nil || time.Now().After(deadline) {
+			if err != nil {
+				return err
+			}
+			return os.RemoveAll(f.path)
+		}
+	}
+}
+
+// removePatience is how long a folder may fill up again while it is emptied.
+const removePatience = 2 * time.Second
+
+// empty removes all of a folder but the claim.
+func (f *folder) empty() error {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
 		return err
@@ -94,7 +110,7 @@ func (f *folder) remove() error {
 			}
 		}
 	}
-	return os.RemoveAll(f.path)
+	return nil
 }
 
 // claimGrace is the age from which a folder without a claim was left by somebody who was killed before making one.
@@ -190,6 +206,10 @@ func (f *folder) furnish() error {
 	}
 	return nil
 }
+
+// Sweep removes the run folders of private servers that a killed benchplan of this user left behind, and ends a server that still runs in
+// one of them. Start does so by itself. Trouble is told to the log.
+func Sweep(log *slog.Logger) { sweep(log) }
 
 // sweep removes the run folders that a killed benchplan of this user left behind, and ends a server that still runs
 // there. Trouble is logged only: it is not the trouble of the one who starts a server now.

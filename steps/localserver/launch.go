@@ -59,7 +59,7 @@ func (s *Server) launchAt(ctx context.Context, options map[string]string, listen
 	cmd := exec.Command(s.program.Path, append(args, listen...)...)
 	cmd.Env = s.program.environment()
 	_ = os.Remove(socketPath(s.run.path)) // of a server that was killed
-	p, err := startProcess(cmd, log)
+	p, err := startProcess(cmd, log, s.home != s.run)
 	if err != nil {
 		return fmt.Errorf("%s cannot be started: %w", s.program.Path, err)
 	}

@@ -469,8 +469,8 @@ func TestBenchplanKilledWhileItStarts(t *testing.T) {
 // A server that outlives its benchplan, as it does where the kernel does not end it, is ended by the next start.
 func TestServerThatOutlivesItsBenchplanIsSwept(t *testing.T) {
 	dir := temporary(t)
-	benchplan, pid, _ := startVictim(t, "-")
-	// A stopped process takes SIGTERM only when it goes on.
+	benchplan, pid, _ := startVictim(t, filepath.Join(t.TempDir(), "kept"))
+	// A server whose data are kept is asked to end, and a stopped process heeds that only when it goes on.
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

@@ -22,11 +22,11 @@ type process struct {
 }
 
 // startProcess starts the command, whose output goes to the log, which it closes at the end. It is ended when benchplan
-// dies, however that comes about, where the kernel offers that.
-func startProcess(cmd *exec.Cmd, log *errorLog) (*process, error) {
+// dies, however that comes about, where the kernel offers that: in order if it keeps data that are worth something.
+func startProcess(cmd *exec.Cmd, log *errorLog, keeps bool) (*process, error) {
 	p := &process{cmd: cmd, ended: make(chan struct{}), lost: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = log.file, log.file
-	cmd.SysProcAttr = attributes()
+	cmd.SysProcAttr = attributes(keeps)
 	raiseFileLimit()
 	started := make(chan error)
 	go p.run(log, started)

@@ -7,11 +7,16 @@ import (
 	"syscall"
 )
 
-// attributes lets the kernel send SIGTERM to the server when the thread that started it ends, which process.run keeps
+// attributes lets the kernel send a signal to the server when the thread that started it ends, which process.run keeps
 // for the server's life: when benchplan is killed. The kernel forgets that when a process changes its user, which is
-// why root starts the server with --user=root.
-func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+// why root starts the server with --user=root. A server whose data are kept is asked to end in order; while it makes its data folder or
+// starts, it would not even heed that.
+func attributes(keeps bool) *syscall.SysProcAttr {
+	signal := syscall.SIGKILL
+	if keeps {
+		signal = syscall.SIGTERM
+	}
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
 }
 
 // commandLine gives the arguments of a running process; none where it has ended or is not this user's to see.

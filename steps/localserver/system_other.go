@@ -4,6 +4,6 @@ package localserver
 
 import "syscall"
 
-func attributes() *syscall.SysProcAttr { return nil }
+func attributes(bool) *syscall.SysProcAttr { return nil }
 
 func commandLine(int) []string { return nil }

@@ -11,7 +11,7 @@ import (
 
 // attributes gives the server a process group of its own. The kernel does not end it when benchplan is killed: the next
 // Start does.
-func attributes() *syscall.SysProcAttr {
+func attributes(bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
