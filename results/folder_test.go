@@ -352,6 +352,10 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.journal = full
+	inFolder := filepath.Join(w.Folder(), cellsFile) // the journal has to be the file that stands there
+	if err := errors.Join(os.Remove(inFolder), os.Symlink("/dev/full", inFolder)); err != nil {
+		t.Fatal(err)
+	}
 	c := cellAt(1)
 	if err := w.Append(&c); err == nil || !strings.Contains(err.Error(), "the disk is full") || !strings.Contains(err.Error(), "--out") {
 		t.Errorf("a full disk: %v", err)

@@ -61,9 +61,9 @@ func fromFolder(folder, name string) string {
 }
 
 // later puts an undo to the end of the group that holds the step.
-func (c *Call) later(do func(context.Context) error) {
+func (c *Call) later(do func(context.Context) error, byHand func() (on string, send []string)) {
 	group := c.Scope.Outer()
-	c.run.undo[group] = append(c.run.undo[group], undo{c.Scope, do})
+	c.run.undo[group] = append(c.run.undo[group], undo{c.Scope, do, byHand})
 }
 
 // note tells the observer and the log.

@@ -309,12 +309,12 @@ func (ts *targets) servers() []results.Server {
 	return out
 }
 
-// close ends the private servers and removes their data, unless they are to be kept.
-func (ts *targets) close() error {
+// close ends the private servers, at once where ctx is over, and removes their data, unless they are to be kept.
+func (ts *targets) close(ctx context.Context) error {
 	var failures *multierror.Error
 	for _, c := range ts.open {
 		if c.private != nil {
-			failures = collect(failures, c.private.Stop(context.Background()))
+			failures = collect(failures, c.private.Stop(ctx))
 		}
 	}
 	return failures.ErrorOrNil()

@@ -57,6 +57,11 @@ func (c *Call) setGlobal(ctx context.Context, conn *connection, db *sql.DB, name
 			conn.settings[attribute] = held
 		}
 		return conn.putBackGlobal(ctx, name, before)
+	}, func() (string, []string) {
+		if conn.private != nil {
+			return "", nil // it ends with the run, and its settings with it
+		}
+		return conn.name(), []string{setStatement(name, before) + ";"}
 	})
 	if err := writeGlobal(ctx, db, name, literal(wanted)); err != nil {
 		refused = serverCode(err) != 0
@@ -75,19 +80,24 @@ func (c *Call) setGlobal(ctx context.Context, conn *connection, db *sql.DB, name
 }
 
 func (c *connection) putBackGlobal(ctx context.Context, name string, before sql.NullString) error {
-	value := "NULL"
-	if before.Valid {
-		value = literal(before.String)
-	}
+	statement := setStatement(name, before)
 	db, err := c.db(ctx, "")
 	if err != nil {
-		return fmt.Errorf("SET GLOBAL %s = %s: %w", name, value, err)
+		return fmt.Errorf("%s: %w", statement, err)
 	}
 	defer db.Close()
-	if err := writeGlobal(ctx, db, name, value); err != nil {
-		return fmt.Errorf("SET GLOBAL %s = %s: %w", name, value, c.advise(err))
+	if _, err := db.ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, c.advise(err))
 	}
 	return nil
+}
+
+// setStatement is what gives a global variable a value that was read from it.
+func setStatement(name string, value sql.NullString) string {
+	if !value.Valid {
+		return "SET GLOBAL " + name + " = NULL"
+	}
+	return "SET GLOBAL " + name + " = " + literal(value.String)
 }
 
 func readGlobal(ctx context.Context, db *sql.DB, name string) (value sql.NullString, err error) {
