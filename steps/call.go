@@ -30,7 +30,7 @@ func (c *Call) target(ctx context.Context) (*connection, *plan.Target, error) {
 	return conn, t, err
 }
 
-// data gives what a step that works on the tables needs.
+// data gives what a step that works on the tables needs, once no other run works on them.
 func (c *Call) data(ctx context.Context) (conn *connection, t *plan.Target, spec *plan.Tables, err error) {
 	spec, err = c.Scope.Tables()
 	if err == nil && spec == nil {
@@ -39,7 +39,9 @@ func (c *Call) data(ctx context.Context) (conn *connection, t *plan.Target, spec
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	conn, t, err = c.target(ctx)
+	if conn, t, err = c.target(ctx); err == nil {
+		err = c.run.hold(ctx, conn, t.Database)
+	}
 	if err == nil && c.run.Rehearse {
 		spec.Rows = rehearsedCount(spec.Rows)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -56,6 +57,7 @@ type run struct {
 	halted   error           // why no step but finally is begun any more: the record cannot be kept
 	untold   error           // that of a cell whose record could not be kept, until it is among the errors
 	origin   time.Time       // from where the times of the record are counted
+	token    uint64          // tells this run from others: see dataLock
 	stepped  time.Duration   // how far the system clock has moved away from them
 
 	rehearsed    map[string]plan.Files // the files that a rehearsal works on, by folder
@@ -83,7 +85,7 @@ func Run(ctx context.Context, c Config) error {
 	r := &run{
 		Config: c, pick: pick{c.Only, c.Skip, map[string]bool{}}, targets: newTargets(c), machines: newMachines(c.Plan), told: map[string]bool{}, expected: ledger{},
 		balances: balances{}, verifies: holds(c.Plan.Root, "verify"), made: map[tableKey]*tables.Made{},
-		undo: map[*plan.Scope][]undo{}, agreed: map[string]bool{}, rehearsed: map[string]plan.Files{}, origin: time.Now(),
+		undo: map[*plan.Scope][]undo{}, agreed: map[string]bool{}, rehearsed: map[string]plan.Files{}, origin: time.Now(), token: rand.Uint64(),
 	}
 	if c.Rehearse {
 		r.stand = newStandIn()

@@ -40,7 +40,7 @@ finally:
 `))
 	at := `p.yaml:10:5: run "mix" [n=64]: ` + server.Socket() + ": "
 	o.fails(t,
-		at+"max_connections is 10, and 65 are needed: 64 clients and 1 connection that reads the server's status; SET GLOBAL max_connections = 65, or use fewer clients … check_limits: off",
+		at+"max_connections is 10, and 66 are needed: 64 clients and 2 connections that read the server's status and hold the lock of the tables; SET GLOBAL max_connections = 66, or use fewer clients … check_limits: off",
 		at+"max_prepared_stmt_count is 100, and 512 are needed: 64 clients × 8 statements; SET GLOBAL max_prepared_stmt_count = 512, or send text by ps_mode: disable … check_limits: off",
 	)
 	if len(o.cells) != 0 || tr.seen() != "" || o.run.Status != results.RunFailed {

@@ -43,6 +43,7 @@ type connection struct {
 	server  results.Server      // as it was first met
 	pid     int                 // of a server of somebody else on this machine; 0: not known
 	stopped bool                // by a server step: it is no fault that it does not answer
+	lock    *dataLock           // of the databases whose tables are worked on; nil: none was
 
 	databases map[string]bool   // that this run has made
 	settings  map[string]string // that a private server was started with, and that steps have set: attributes of the cells
@@ -313,6 +314,7 @@ func (ts *targets) servers() []results.Server {
 func (ts *targets) close(ctx context.Context) error {
 	var failures *multierror.Error
 	for _, c := range ts.open {
+		c.lock.release()
 		if c.private != nil {
 			failures = collect(failures, c.private.Stop(ctx))
 		}

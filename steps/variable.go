@@ -123,7 +123,12 @@ func literal(value string) string {
 	if n, err := plan.ParseSize(value); err == nil && sizeOfSome.MatchString(value) {
 		return strconv.FormatInt(int64(n), 10)
 	}
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(value) + "'"
+	return quoted(value)
+}
+
+// quoted writes a text as SQL.
+func quoted(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
 }
 
 // sameSetting compares what was set with what the server says, which writes ON as 1, 8M as 8388608 and lists in an order of its own.
