@@ -2,6 +2,8 @@ package results
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -73,6 +75,16 @@ func (n NotPutBack) Text() []string {
 		lines = append(lines, "    "+line)
 	}
 	return lines
+}
+
+// Failures lists what went wrong, a line each: the errors, and what was not put back.
+func (r *Run) Failures() []string {
+	list := slices.Clone(r.Errors)
+	for _, n := range r.NotPutBack {
+		text := n.Text()
+		list = append(list, "not put back: "+text[0]+": "+strings.Join(n.Send, " "))
+	}
+	return list
 }
 
 // Settings is how the plan wants its results reported.

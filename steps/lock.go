@@ -55,19 +55,24 @@ func (r *run) hold(ctx context.Context, c *connection, database string) error {
 	defer cancel()
 	taken, err := l.take(limited, c, database)
 	switch {
+	case taken:
+		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
 		l.off = l.session != nil && serverCode(err) != 0 || errors.Is(err, errNoLocks) // else it was not reached: the step finds out by itself
 		l.log.Warn("the lock of the tables could not be taken, so nothing keeps another run off them", "target", c.name(), "database", database, "error", err.Error())
-	case !taken:
+		return nil
+	default:
 		return final{fmt.Errorf("database %s on %s: %w%s", database, c.name(), errInUse, l.holder(limited, database))}
 	}
-	return nil
 }
 
 // take sees that the lock is held. A connection that was lost, and the locks with it, is made anew.
 func (l *dataLock) take(ctx context.Context, c *connection, database string) (bool, error) {
+	if ctx.Err() != nil {
+		return l.held[database], ctx.Err()
+	}
 	if l.session != nil && l.session.PingContext(ctx) != nil && ctx.Err() == nil {
 		l.close()
 		l.note(fmt.Sprintf("the connection that held the lock of the tables on %s was lost; it is taken anew", c.name()))

@@ -1,9 +1,18 @@
 package steps
 
 import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
 	"fmt"
+	"io"
+	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"benchplan/plan"
 
 	"benchplan/steps/localserver"
 	"benchplan/steps/localserver/servertest"
@@ -17,7 +26,7 @@ func holdLock(t *testing.T, server *localserver.Server, name string) (id string,
 		t.Fatal(err)
 	}
 	release = func() { _, _ = conn.ExecContext(t.Context(), "SELECT RELEASE_LOCK(?)", name) }
-	t.Cleanup(release)
+	t.Cleanup(func() { _ = conn.Close() })
 	var got int
 	if err := conn.QueryRowContext(t.Context(), "SELECT GET_LOCK(?, 0), CONNECTION_ID()", name).Scan(&got, &id); err != nil || got != 1 {
 		t.Fatal(got, err)
@@ -130,5 +139,63 @@ func TestLockNames(t *testing.T) {
 	}
 	if lockName(long) == lockName(long[:63]+"y") {
 		t.Error("two databases have one lock")
+	}
+}
+
+// lockless stands for a server that has no GET_LOCK, or only the word: such a one cannot be had here.
+type lockless struct{ answer error }
+
+func (l lockless) Connect(context.Context) (driver.Conn, error) { return l, nil }
+func (lockless) Driver() driver.Driver                          { return nil }
+func (lockless) Prepare(string) (driver.Stmt, error)            { return nil, driver.ErrSkip }
+func (lockless) Close() error                                   { return nil }
+func (lockless) Begin() (driver.Tx, error)                      { return nil, driver.ErrSkip }
+func (l lockless) QueryContext(context.Context, string, []driver.NamedValue) (driver.Rows, error) {
+	if l.answer != nil {
+		return nil, l.answer
+	}
+	return &null{}, nil
+}
+
+// null is one row of one NULL.
+type null struct{ read bool }
+
+func (*null) Columns() []string { return []string{"GET_LOCK"} }
+func (*null) Close() error      { return nil }
+func (n *null) Next(row []driver.Value) error {
+	if n.read {
+		return io.EOF
+	}
+	n.read, row[0] = true, nil
+	return nil
+}
+
+// TestAServerWithoutLocksIsWorkedOnWithout: it is asked once, and the log has a word about it.
+func TestAServerWithoutLocksIsWorkedOnWithout(t *testing.T) {
+	for name, answer := range map[string]error{
+		"no such function": &mysql.MySQLError{Number: 1305, Message: "FUNCTION GET_LOCK does not exist"},
+		"a proxy's own":    &mysql.MySQLError{Number: 1105, Message: "unsupported"},
+		"NULL":             nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := sql.OpenDB(lockless{answer})
+			t.Cleanup(func() { db.Close() })
+			session, err := db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var log strings.Builder
+			c := &connection{target: &plan.Target{Address: "a:1"}}
+			c.lock = &dataLock{db: db, session: session, held: map[string]bool{}, log: slog.New(slog.NewTextHandler(&log, nil))}
+			for range 2 {
+				if err := (&run{}).hold(t.Context(), c, "d"); err != nil {
+					t.Error(err)
+				}
+			}
+			if n := strings.Count(log.String(), "the lock of the tables could not be taken, so nothing keeps another run off them"); n != 1 {
+				t.Errorf("told %d times: %s", n, log.String())
+			}
+			c.lock.release()
+		})
 	}
 }
