@@ -36,11 +36,12 @@ type Writer struct {
 
 	mu      sync.Mutex
 	lock    *os.File
-	logTo   *os.File
+	logTo   *logFileWriter
 	journal *os.File
 	size    int64 // of the journal up to the end of the last good line
 	seqs    map[int]bool
 	lastSeq int
+	lost    []Cell // that could not be written
 }
 
 // Create makes a new run folder root/<plan>/<UTC time>, with -2, -3 … after it where that is taken. Every free text
@@ -128,7 +129,7 @@ func newWriter(folder string, mask func(string) string) (w *Writer, err error) {
 	if w.journal, err = os.OpenFile(filepath.Join(folder, cellsFile), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		return w, err
 	}
-	if w.logTo, err = os.OpenFile(filepath.Join(folder, logFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+	if w.logTo, err = openLog(filepath.Join(folder, logFile)); err != nil {
 		return w, err
 	}
 	w.log = newLog(w.logTo, mask)
@@ -140,6 +141,23 @@ func (w *Writer) Folder() string { return w.folder }
 
 // Log is where the run's log.jsonl is written; messages and the texts in attributes are masked.
 func (w *Writer) Log() *slog.Logger { return w.log }
+
+// LogError tells the first error that kept a line out of the log; nil: it is whole.
+func (w *Writer) LogError() error {
+	w.mu.Lock()
+	log := w.logTo
+	w.mu.Unlock()
+	if log == nil {
+		return nil
+	}
+	if err := log.failed(); err != nil {
+		return folderError(w.folder, fmt.Errorf("the log is not whole: %w", err))
+	}
+	return nil
+}
+
+// Mask masks a free text as those of the record are.
+func (w *Writer) Mask(text string) string { return w.mask(text) }
 
 // Masked gives a copy of the run as run.json has it: a run in memory may hold secrets in what the plan does not say.
 func (w *Writer) Masked(run *Run) *Run { return Masked(run, w.mask) }
@@ -175,7 +193,11 @@ func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var errs []error
-	for _, f := range []**os.File{&w.journal, &w.logTo, &w.lock} {
+	if w.logTo != nil {
+		errs = append(errs, w.logTo.Close())
+		w.logTo = nil
+	}
+	for _, f := range []**os.File{&w.journal, &w.lock} {
 		if *f != nil {
 			errs = append(errs, (*f).Close())
 			*f = nil
@@ -232,6 +254,10 @@ func folderError(folder string, err error) error {
 		return nil
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fmt.Errorf("run folder %s: the disk is full: free some space, or put the run elsewhere with --out: %w", folder, err)
+	case errors.Is(err, syscall.EFBIG):
+		return fmt.Errorf("run folder %s: a file would be larger than this process may make it: raise the limit, as by `ulimit -f unlimited`: %w", folder, err)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("run folder %s was removed or moved, or a part of it was: %w", folder, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("run folder %s cannot be written: allow it, or put the run elsewhere with --out: %w", folder, err)
 	}

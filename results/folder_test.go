@@ -352,6 +352,10 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.journal = full
+	inFolder := filepath.Join(w.Folder(), cellsFile) // the journal has to be the file that stands there
+	if err := errors.Join(os.Remove(inFolder), os.Symlink("/dev/full", inFolder)); err != nil {
+		t.Fatal(err)
+	}
 	c := cellAt(1)
 	if err := w.Append(&c); err == nil || !strings.Contains(err.Error(), "the disk is full") || !strings.Contains(err.Error(), "--out") {
 		t.Errorf("a full disk: %v", err)
@@ -476,5 +480,58 @@ func TestFind(t *testing.T) {
 	}
 	if got := RunName(folders[1]); got != "two/20260911T140203Z" {
 		t.Errorf("called %s", got)
+	}
+}
+
+// TestLogThatCannotBeWritten: the first error is kept, and what follows a part of a line begins a new one.
+func TestLogThatCannotBeWritten(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Logf("no /dev/full here: %v", err)
+		return
+	}
+	w := create(t, nil)
+	w.Log().Info("whole")
+	if err := w.LogError(); err != nil {
+		t.Error(err)
+	}
+	file := w.logTo.file
+	w.logTo.file = full
+	w.Log().Info("lost")
+	w.logTo.file, w.logTo.torn = file, true // a full disk takes a part
+	if err := full.Close(); err != nil {
+		t.Error(err)
+	}
+	w.Log().Info("after")
+	if err := w.LogError(); err == nil || !strings.Contains(err.Error(), "the disk is full") || !strings.Contains(err.Error(), "the log is not whole") {
+		t.Error(err)
+	}
+	b, err := os.ReadFile(filepath.Join(w.Folder(), logFile))
+	if err != nil || strings.Count(string(b), "\n") != 3 || !strings.Contains(string(b), "whole") || !strings.Contains(string(b), "\n\n{") {
+		t.Errorf("%v: %s", err, b)
+	}
+}
+
+// TestCellsThatCannotBeWritten are given by Cells, beside those of a journal that was removed.
+func TestCellsThatCannotBeWritten(t *testing.T) {
+	w := create(t, strings.ToUpper)
+	appendCells(t, w, cellAt(1))
+	if err := os.RemoveAll(w.Folder()); err != nil {
+		t.Fatal(err)
+	}
+	lost := cellAt(2, Label{"config", "b"})
+	lost.Status, lost.Error = Failed, "a secret"
+	if err := w.Append(&lost); err == nil || !strings.Contains(err.Error(), "was removed or moved") {
+		t.Errorf("%v", err)
+	}
+	cells, warnings, err := w.Cells()
+	if err != nil || len(cells) != 2 || cells[1].Error != "A SECRET" || cells[1].HistogramFile != "" || len(warnings) != 1 || !strings.Contains(warnings[0], lost.Key()) {
+		t.Errorf("%+v, %q, %v", cells, warnings, err)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := w.Cells(); err == nil {
+		t.Error("a writer that is closed gives cells")
 	}
 }

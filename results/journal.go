@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,10 +37,21 @@ const (
 
 // Append records a finished or partial cell: first its histograms and series, then its line in the journal, each
 // synced. After it returns nil the cell is safe. It fills in Version, Seq (where 0, the next free number), the trend, the file
-// names, and the marks that Check finds. After an error the journal is as it was before.
+// names, and the marks that Check finds. After an error the journal is as it was before, and Cells gives the cell nevertheless.
 func (w *Writer) Append(cell *Cell) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	err := w.append(cell)
+	w.lost = slices.DeleteFunc(w.lost, func(c Cell) bool { return c.Seq == cell.Seq })
+	if err != nil {
+		lost := maskCell(cell, w.mask)
+		lost.HistogramFile, lost.SeriesFile = "", ""
+		w.lost = append(w.lost, lost)
+	}
+	return err
+}
+
+func (w *Writer) append(cell *Cell) error {
 	if w.journal == nil {
 		return fmt.Errorf("run folder %s: %w", w.folder, fs.ErrClosed)
 	}
@@ -54,6 +66,9 @@ func (w *Writer) Append(cell *Cell) error {
 		cell.Outcome.Trend = cell.trend()
 	}
 	cell.Marks = mergeMarks(cell.Marks, Check(cell))
+	if err := w.inPlace(); err != nil {
+		return folderError(w.folder, fmt.Errorf("cell %s: %w", cell.Key(), err))
+	}
 	if err := w.writeFiles(cell); err != nil {
 		return folderError(w.folder, fmt.Errorf("cell %s: %w", cell.Key(), err))
 	}
@@ -69,6 +84,42 @@ func (w *Writer) Append(cell *Cell) error {
 	return nil
 }
 
+// inPlace finds out whether the journal that is written is the one that stands in the folder. Into a file that was removed, one can
+// write for ever.
+func (w *Writer) inPlace() error {
+	ours, err := w.journal.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(filepath.Join(w.folder, cellsFile))
+	if err == nil && !os.SameFile(ours, there) {
+		err = fmt.Errorf("%s is another file than the one that is written: %w", cellsFile, fs.ErrNotExist)
+	}
+	return err
+}
+
+// Cells gives the cells of the run so far, as Open does, from the open journal: also where the folder has been removed meanwhile.
+// Those that could not be written are among them. It has to be called before Close.
+func (w *Writer) Cells() (cells []Cell, warnings []string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.journal == nil {
+		return nil, nil, fmt.Errorf("run folder %s: %w", w.folder, fs.ErrClosed)
+	}
+	b := make([]byte, w.size)
+	if _, err := w.journal.ReadAt(b, 0); err != nil && !errors.Is(err, io.EOF) {
+		return w.lost, nil, folderError(w.folder, err)
+	}
+	cells, _, warnings, err = readJournal(b)
+	if err != nil {
+		return w.lost, nil, fmt.Errorf("run folder %s: %w", w.folder, err)
+	}
+	for i := range w.lost {
+		warnings = append(warnings, fmt.Sprintf("cell %s could not be written into the run folder: its figures are here and nowhere else", w.lost[i].Key()))
+	}
+	return currentCells(append(cells, w.lost...)), warnings, nil
+}
+
 // appendLine writes and syncs a line; a part of a line that a full disk let through is cut off again.
 func (w *Writer) appendLine(line []byte) error {
 	_, err := w.journal.WriteAt(line, w.size)
@@ -76,7 +127,10 @@ func (w *Writer) appendLine(line []byte) error {
 		err = w.journal.Sync()
 	}
 	if err != nil {
-		return errors.Join(err, w.journal.Truncate(w.size))
+		if failed := w.journal.Truncate(w.size); failed != nil {
+			err = fmt.Errorf("%w; and what was written of it cannot be taken away: %w", err, failed)
+		}
+		return err
 	}
 	w.size += int64(len(line))
 	return nil

@@ -5,8 +5,56 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"os"
+	"slices"
 	"strconv"
+	"sync"
 )
+
+// logFileWriter is the open log. What cannot be written there is no reason to stop: the first error is kept, for the end.
+type logFileWriter struct {
+	mu   sync.Mutex
+	file *os.File
+	torn bool // the last line is not whole
+	err  error
+}
+
+func openLog(path string) (*logFileWriter, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &logFileWriter{file: f}, nil
+}
+
+// Write appends a line. One that follows a part of another begins anew.
+func (l *logFileWriter) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.torn {
+		if _, err := l.file.WriteString("\n"); err != nil {
+			return 0, err
+		}
+		l.torn = false
+	}
+	n, err := l.file.Write(line)
+	if err != nil {
+		l.torn = n > 0
+		if l.err == nil {
+			l.err = err
+		}
+	}
+	return n, err
+}
+
+func (l *logFileWriter) failed() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Close closes the file.
+func (l *logFileWriter) Close() error { return l.file.Close() }
 
 // newLog makes a logger of JSON lines whose messages and texts are masked; keys and numbers are left alone.
 func newLog(w io.Writer, mask func(string) string) *slog.Logger {
@@ -73,6 +121,10 @@ func maskTree(v any, mask func(string) string) any {
 func maskRun(run *Run, mask func(string) string) Run {
 	r := *run
 	r.Errors = maskList(run.Errors, mask)
+	r.NotPutBack = slices.Clone(run.NotPutBack)
+	for i := range r.NotPutBack {
+		r.NotPutBack[i].Send = maskList(r.NotPutBack[i].Send, mask)
+	}
 	r.Settings = maskMap(run.Settings, mask)
 	r.Resumed = append([]Resumption(nil), run.Resumed...)
 	for i := range r.Resumed {

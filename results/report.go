@@ -238,7 +238,7 @@ func newTable(rows []*Row, wanted Settings, by judging, others bool, before []No
 func newHead(name string, run *Run, cells []Cell) Head {
 	h := Head{
 		Name: name, Plan: run.Plan, Description: run.Description, PlanHash: run.PlanHash, Tool: run.Tool, Host: run.Host.Name, Status: run.Status,
-		Rehearsal: run.Rehearsal, Started: run.Started, CellsPlanned: run.Planned, Errors: run.Errors, Targets: targetTexts(run, cells),
+		Rehearsal: run.Rehearsal, Started: run.Started, CellsPlanned: run.Planned, Errors: run.Failures(), Targets: targetTexts(run, cells),
 	}
 	for i := range cells {
 		if cells[i].Status == Complete {

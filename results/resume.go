@@ -9,11 +9,13 @@ import (
 
 // Resumption is one time that a run which had ended early was gone on with.
 type Resumption struct {
-	At      time.Time `json:"at"`                // UTC
-	Ended   time.Time `json:"ended"`             // UTC: when the part before it had ended; of one that was killed, its last cell
-	After   RunStatus `json:"after"`             // how that part had ended
-	Errors  []string  `json:"errors,omitempty"`  // what had gone wrong in it
-	Changed []string  `json:"changed,omitempty"` // in what things were not as when the run began: "host CPUs: 8 → 4"
+	At     time.Time `json:"at"`               // UTC
+	Ended  time.Time `json:"ended"`            // UTC: when the part before it had ended; of one that was killed, its last cell
+	After  RunStatus `json:"after"`            // how that part had ended
+	Errors []string  `json:"errors,omitempty"` // what had gone wrong in it
+	// NotPutBack is what that part should have put back and had not. A group that is gone on with runs its finally again.
+	NotPutBack []NotPutBack `json:"not_put_back,omitempty"`
+	Changed    []string     `json:"changed,omitempty"` // in what things were not as when the run began: "host CPUs: 8 → 4"
 }
 
 // Unset is a global variable of a server that a step has set, and that is not put back yet. Who was killed leaves it so.
@@ -26,8 +28,8 @@ type Unset struct {
 // Resume makes of the record of a run that ended early, with the cells that it has, that of the run going on. Changed is in what things are
 // not as when the run began.
 func (r *Run) Resume(at time.Time, cells []Cell, changed []string) {
-	r.Resumed = append(slices.Clip(r.Resumed), Resumption{At: at, Ended: r.ended(cells), After: r.Status, Errors: r.Errors, Changed: changed})
-	r.Status, r.Finished, r.Errors = Running, time.Time{}, nil
+	r.Resumed = append(slices.Clip(r.Resumed), Resumption{At: at, Ended: r.ended(cells), After: r.Status, Errors: r.Errors, NotPutBack: r.NotPutBack, Changed: changed})
+	r.Status, r.Finished, r.Errors, r.NotPutBack = Running, time.Time{}, nil, nil
 }
 
 // begun is when the last part of the run began.

@@ -2,6 +2,8 @@ package results
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -42,6 +44,8 @@ type Run struct {
 	Started  time.Time `json:"started"`           // UTC
 	Finished time.Time `json:"finished,omitzero"` // UTC
 	Errors   []string  `json:"errors,omitempty"`
+	// NotPutBack is what finally, or what puts settings back, should have done and has not: a person has to. Secrets are masked.
+	NotPutBack []NotPutBack `json:"not_put_back,omitempty"`
 
 	Resumed []Resumption `json:"resumed,omitempty"` // the times that it was gone on with, in their order; Status, Finished and Errors are of the last part
 	Unset   []Unset      `json:"unset,omitempty"`   // what is not put back yet
@@ -49,6 +53,41 @@ type Run struct {
 	Rehearsal bool     `json:"rehearsal,omitempty"`
 	Planned   int      `json:"cells_planned"` // repeats counted one by one
 	Report    Settings `json:"report"`
+}
+
+// NotPutBack is one thing that a run should have put back.
+type NotPutBack struct {
+	At   string   `json:"at"`             // file:line:col of the step
+	Step string   `json:"step"`           // its kind, and its name where it has one
+	Cell string   `json:"cell,omitempty"` // the labels of its cell
+	On   string   `json:"on,omitempty"`   // the target, of what is SQL
+	Send []string `json:"send"`           // what was to be sent, or executed, line by line
+}
+
+// Text writes it as lines for a person to read, the first of which says which step it is of; the others are indented.
+func (n NotPutBack) Text() []string {
+	head := n.At + ": " + n.Step
+	if n.Cell != "" {
+		head += " [" + n.Cell + "]"
+	}
+	if n.On != "" {
+		head += ", on " + n.On
+	}
+	lines := []string{head}
+	for _, line := range n.Send {
+		lines = append(lines, "    "+line)
+	}
+	return lines
+}
+
+// Failures lists what went wrong, a line each: the errors, and what was not put back.
+func (r *Run) Failures() []string {
+	list := slices.Clone(r.Errors)
+	for _, n := range r.NotPutBack {
+		text := n.Text()
+		list = append(list, "not put back: "+text[0]+": "+strings.Join(n.Send, " "))
+	}
+	return list
 }
 
 // Settings is how the plan wants its results reported.

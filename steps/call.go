@@ -33,7 +33,7 @@ func (c *Call) target(ctx context.Context) (*connection, *plan.Target, error) {
 	return conn, t, err
 }
 
-// data gives what a step that works on the tables needs.
+// data gives what a step that works on the tables needs, once no other run works on them.
 func (c *Call) data(ctx context.Context) (conn *connection, t *plan.Target, spec *plan.Tables, err error) {
 	spec, err = c.Scope.Tables()
 	if err == nil && spec == nil {
@@ -42,7 +42,9 @@ func (c *Call) data(ctx context.Context) (conn *connection, t *plan.Target, spec
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	conn, t, err = c.target(ctx)
+	if conn, t, err = c.target(ctx); err == nil {
+		err = c.run.hold(ctx, conn, t.Database)
+	}
 	if err == nil && c.run.Rehearse {
 		spec.Rows = rehearsedCount(spec.Rows)
 	}
@@ -64,9 +66,9 @@ func fromFolder(folder, name string) string {
 }
 
 // later puts an undo to the end of the group that holds the step.
-func (c *Call) later(do func(context.Context) error) {
+func (c *Call) later(do func(context.Context) error, byHand func() (on string, send []string)) {
 	group := c.Scope.Outer()
-	c.run.undo[group] = append(c.run.undo[group], undo{c.Scope, do})
+	c.run.undo[group] = append(c.run.undo[group], undo{c.Scope, do, byHand})
 }
 
 // note tells the observer and the log.

@@ -76,3 +76,22 @@ func clockCostWarning(cost time.Duration) string {
 	}
 	return fmt.Sprintf("reading this machine's clock takes %s (clock source: %s), and each statement is timed by it twice: short latencies come out too long; let the kernel use tsc or kvm-clock where it can", cost, name)
 }
+
+// now gives the time for the record: counted, by the clock that nobody sets, from when the run began. So what is said to have been before
+// was before, and times differ by what passed between them, even where the system clock is set meanwhile.
+func (r *run) now() time.Time { return r.origin.Add(time.Since(r.origin)).UTC().Round(0) }
+
+// clockStep tells that the system clock was set since it was last asked; empty where it was not.
+func (r *run) clockStep() string {
+	moved := r.Now().Round(0).Sub(r.now())
+	by := (moved - r.stepped).Round(time.Second)
+	if by.Abs() < clocksApart {
+		return ""
+	}
+	r.stepped = moved
+	how := "ahead, or the machine slept,"
+	if by < 0 {
+		how = "back"
+	}
+	return fmt.Sprintf("this machine's clock was set %s by %s while the plan ran: the times of the record go on as they began, and no duration is touched; those of the log follow the clock", how, by.Abs())
+}

@@ -51,6 +51,9 @@ func doDatabase(ctx context.Context, c *Call, spec *databaseSpec) (map[string]an
 		return nil, err
 	}
 	if there && spec.Action != "create" {
+		if err := c.run.hold(ctx, conn, t.Database); err != nil {
+			return nil, err
+		}
 		if err := c.dropDatabase(ctx, conn, db, t.Database); err != nil {
 			return nil, fmt.Errorf("drop database %s: %w", t.Database, err)
 		}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
 	"benchplan/plan"
 	"benchplan/results"
 	"benchplan/steps/localserver"
+	"benchplan/workloads/guard"
 	"benchplan/workloads/tables"
 
 	"github.com/hashicorp/go-multierror"
@@ -29,6 +31,10 @@ type Config struct {
 	Rehearse   bool
 	Only, Skip []string       // names of steps
 	Cells      []results.Cell // of a run that is resumed (see results.Run.Resume): those that it has
+	// Abandon ends what finally is doing, where it is over: then nothing more is begun, and what was not put back is told. nil: never.
+	Abandon context.Context
+	// Now reads the system clock; nil: time.Now. Nothing is timed by it: see clockStep.
+	Now func() time.Time
 	// Confirm is asked before data is dropped on a server that is not benchplan's own: a database that was there before, or
 	// a table that benchplan did not make. nil: yes.
 	Confirm func(question string) bool
@@ -53,6 +59,11 @@ type run struct {
 	left     int                       // of what stands in the record as set: the first of them are from before the run was killed
 	undo     map[*plan.Scope][]undo
 	agreed   map[string]bool // what was confirmed
+	halted   error           // why no step but finally is begun any more: the record cannot be kept
+	untold   error           // that of a cell whose record could not be kept, until it is among the errors
+	origin   time.Time       // from where the times of the record are counted
+	token    uint64          // tells this run from others: see dataLock
+	stepped  time.Duration   // how far the system clock has moved away from them
 
 	rehearsed    map[string]plan.Files // the files that a rehearsal works on, by folder
 	smallestFile plan.Size             // that its loads can work on
@@ -62,17 +73,25 @@ type run struct {
 type undo struct {
 	scope *plan.Scope
 	do    func(context.Context) error
+	// byHand gives where it is to be done, and what is to be sent there; nothing where the change goes by itself.
+	byHand func() (on string, send []string)
 }
 
 // Run carries out a plan: every step, the finally of every group, and the records of its cells. When ctx is cancelled the cell
 // under way ends, what it measured is kept as partial, and finally runs; the error then wraps ErrInterrupted. All that
-// went wrong is reported together, with secrets masked; see Errors. A run that cannot be resumed gives a NotResumedError, and nothing was
-// touched.
+// went wrong is reported together, with secrets masked; see Errors. What should have been put back and was not stands in c.Run.NotPutBack.
+// A run that cannot be resumed gives a NotResumedError, and nothing was touched.
 func Run(ctx context.Context, c Config) error {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Abandon == nil {
+		c.Abandon = context.Background()
+	}
 	r := &run{
 		Config: c, pick: pick{c.Only, c.Skip, map[string]bool{}}, targets: newTargets(c), machines: newMachines(c.Plan), told: map[string]bool{}, expected: ledger{},
 		balances: balances{}, verifies: holds(c.Plan.Root, "verify"), made: map[tableKey]*tables.Made{},
-		undo: map[*plan.Scope][]undo{}, agreed: map[string]bool{}, rehearsed: map[string]plan.Files{},
+		undo: map[*plan.Scope][]undo{}, agreed: map[string]bool{}, rehearsed: map[string]plan.Files{}, origin: time.Now(), token: rand.Uint64(),
 	}
 	if c.Rehearse {
 		r.stand = newStandIn()
@@ -92,35 +111,47 @@ func Run(ctx context.Context, c Config) error {
 		localserver.Sweep(c.Writer.Log()) // also where no other server will be started
 	}
 	if err := r.recognise(ctx); err != nil {
-		return errors.Join(err, r.targets.close())
+		return errors.Join(err, r.targets.close(r.Abandon))
 	}
 	r.Run.Status, r.Run.Planned = results.Running, summary.Cells
 	if err := r.Writer.WriteRun(r.Run); err != nil {
 		return err
 	}
-	r.Observer.Start(r.Writer.Folder(), summary)
-	r.Writer.Log().Info("run begins", "plan", c.Plan.Name, "cells", summary.Cells, "there", summary.Done)
-
 	var failures *multierror.Error
-	scope, err := c.Plan.Scope()
-	if err != nil {
-		failures = collect(failures, r.fault(nil, err))
-	} else if err = r.preflight(ctx); err != nil {
-		failures = collect(failures, err)
-	} else if err = r.restoreAll(ctx); err != nil {
-		failures = collect(failures, err)
-	} else {
-		failures = collect(failures, r.outermost(ctx, scope))
+	for _, part := range []func() error{
+		func() error { return r.carryOut(ctx, summary) },
+		r.machines.close,
+		func() error { return r.targets.close(r.Abandon) },
+		r.removeRehearsed,
+	} {
+		for _, err := range Errors(guard.Call(part)) {
+			failures = collect(failures, r.fault(nil, err))
+		}
 	}
-	failures = collect(failures, r.machines.close())
-	failures = collect(failures, r.targets.close())
-	failures = collect(failures, r.removeRehearsed())
 	return r.end(ctx, failures)
+}
+
+// carryOut does what the plan says.
+func (r *run) carryOut(ctx context.Context, summary plan.Summary) error {
+	r.Observer.Start(r.Writer.Folder(), summary)
+	r.Writer.Log().Info("run begins", "plan", r.Plan.Name, "cells", summary.Cells, "there", summary.Done)
+	scope, err := r.Plan.Scope()
+	if err != nil {
+		return err
+	}
+	if err := r.preflight(ctx); err != nil {
+		return err
+	}
+	if err := r.restoreAll(ctx); err != nil {
+		return err
+	}
+	return r.outermost(ctx, scope)
 }
 
 // end writes down how the run ended.
 func (r *run) end(ctx context.Context, failures *multierror.Error) error {
-	r.Run.Status, r.Run.Finished = results.Done, time.Now().UTC()
+	r.Run.Status, r.Run.Finished = results.Done, r.now()
+	failures = collect(failures, r.Writer.LogError())
 	switch names := r.pick.unmet(); {
 	case ctx.Err() != nil:
 		r.Run.Status = results.Interrupted
@@ -149,10 +180,13 @@ func (r *run) end(ctx context.Context, failures *multierror.Error) error {
 func (r *run) group(ctx context.Context, s *plan.Scope, finally bool) (goOn bool, err error) {
 	var failures *multierror.Error
 	goOn = true
-	for _, step := range s.Step().Steps {
+	for i, step := range s.Step().Steps {
 		goOn, err = r.step(ctx, step, s, finally)
 		failures = collect(failures, err)
 		if !goOn {
+			if finally {
+				r.leaveAll(s.Step().Steps[i+1:], s)
+			}
 			break
 		}
 	}
@@ -169,58 +203,31 @@ func (r *run) group(ctx context.Context, s *plan.Scope, finally bool) (goOn bool
 	return goOn, failures.ErrorOrNil()
 }
 
-// putBack runs finally, then the undos from the last to the first. Nothing stops it: no interrupt, no timeout, and none of its
-// own failures.
-func (r *run) putBack(ctx context.Context, s *plan.Scope, cause error) error {
-	steps := s.Step().Finally
-	if len(steps) == 0 && len(r.undo[s]) == 0 {
-		return nil
-	}
-	if cause != nil {
-		r.Observer.Finally(cause)
-	}
-	var failures *multierror.Error
-	limited, cancel := withFinallyLimit(ctx, s)
-	defer cancel()
-	for _, step := range steps {
-		_, err := r.step(limited, step, s, true)
-		failures = collect(failures, err)
-	}
-	if o := ownOverrun(limited, s); o != nil && len(steps) > 0 && !errors.Is(failures.ErrorOrNil(), o) {
-		failures = collect(failures, r.fault(s, o))
-	}
-	limited, cancel = withFinallyLimit(ctx, s)
-	defer cancel()
-	for i := len(r.undo[s]) - 1; i >= 0; i-- {
-		u := r.undo[s][i]
-		if err := u.do(limited); err != nil {
-			failures = collect(failures, r.fault(u.scope, fmt.Errorf("putting back what was set: %w", err)))
-		}
-	}
-	delete(r.undo, s)
-	return failures.ErrorOrNil()
-}
-
 // step carries out all cells of a step, in their order.
 func (r *run) step(ctx context.Context, step *plan.Step, s *plan.Scope, finally bool) (goOn bool, err error) {
-	if ctx.Err() != nil {
-		return false, nil // whoever has ended it reports that, once
+	var cells []plan.Cell
+	if ctx.Err() == nil { // else whoever has ended it reports that, once
+		err = guard.Call(func() (err error) { cells, err = s.Cells(step); return err })
 	}
-	cells, err := s.Cells(step)
-	if err != nil {
+	if err != nil || ctx.Err() != nil {
+		if finally {
+			r.leave(step, s)
+		}
 		return false, r.fault(nil, err)
 	}
 	var failures *multierror.Error
 	goOn = true
-	for _, cell := range cells {
-		if ctx.Err() != nil {
-			return false, failures.ErrorOrNil()
+	for i, cell := range cells {
+		if goOn && ctx.Err() == nil {
+			goOn, err = r.cell(ctx, step, s, cell, finally)
+			failures = collect(failures, err)
+			continue
 		}
-		goOn, err = r.cell(ctx, step, s, cell, finally)
-		failures = collect(failures, err)
-		if !goOn {
-			break
+		goOn = false
+		if finally {
+			r.leaveCells(step, s, cells[i:])
 		}
+		break
 	}
 	return goOn, failures.ErrorOrNil()
 }
@@ -228,7 +235,17 @@ func (r *run) step(ctx context.Context, step *plan.Step, s *plan.Scope, finally 
 // cell carries out one cell of a step: a group's steps, or the tries of a single step. What finally holds runs whatever was
 // picked.
 func (r *run) cell(ctx context.Context, step *plan.Step, outer *plan.Scope, cell plan.Cell, finally bool) (goOn bool, err error) {
-	s, err := outer.Enter(step, cell)
+	var s *plan.Scope
+	entered := false // a group whose steps tell themselves what they leave undone
+	defer func() {
+		if v := recover(); v != nil { // of what no step does itself: of the plan, or of an observer
+			goOn, err = false, collect(collect(nil, err), r.fault(s, guard.Recovered(v)))
+		}
+		if finally && err != nil && !entered {
+			r.leaveCell(step, s, err)
+		}
+	}()
+	s, err = outer.Enter(step, cell)
 	if err != nil {
 		return false, r.fault(nil, err)
 	}
@@ -254,13 +271,14 @@ func (r *run) cell(ctx context.Context, step *plan.Step, outer *plan.Scope, cell
 	defer cancel()
 	begin := time.Now()
 	if step.Group() {
+		entered = true
 		goOn, err = r.group(limited, s, finally)
 	} else {
 		err = r.single(limited, outer, s, frame)
 		goOn = err == nil
 	}
 	r.Observer.StepDone(s, time.Since(begin), err)
-	return goOn || frame.ContinueOnError && ctx.Err() == nil, err
+	return goOn || frame.ContinueOnError && ctx.Err() == nil && (finally || r.halted == nil), err
 }
 
 // single carries out a step that is no group, and logs what came of it.
@@ -271,6 +289,9 @@ func (r *run) single(ctx context.Context, outer, s *plan.Scope, frame plan.Frame
 		err = ended(ctx, s, err)
 	}
 	err = r.fault(s, err)
+	if r.untold != nil {
+		err, r.untold = collect(collect(nil, err), r.untold).ErrorOrNil(), nil
+	}
 	attributes := []any{"at", s.At(), "kind", s.Step().Kind, "cell", s.Identity(), "ms", time.Since(begin).Milliseconds()}
 	if err != nil {
 		r.Writer.Log().Error("step failed", append(attributes, "error", err.Error())...)
@@ -301,7 +322,7 @@ func (r *run) tries(ctx context.Context, outer, s *plan.Scope, frame plan.Frame)
 			yields = map[string]any{}
 		}
 		outer.Result(s.Step().ID, yields)
-		if _, last := errors.AsType[final](err); err == nil || last || ctx.Err() != nil {
+		if _, last := errors.AsType[final](err); err == nil || last || ctx.Err() != nil || r.halted != nil {
 			return err
 		}
 		if try == attempts {
@@ -351,7 +372,11 @@ func (r *run) spec(s *plan.Scope) (any, error) {
 // try carries out a step once and holds its assert against what it yielded.
 func (r *run) try(ctx context.Context, s *plan.Scope, spec any) (map[string]any, error) {
 	c := &Call{Scope: s, Log: r.Writer.Log().With("at", s.At(), "step", stepTitle(s)), run: r}
-	yields, err := r.Kinds[s.Step().Kind].Do(ctx, c, spec)
+	var yields map[string]any
+	err := guard.Call(func() (err error) { yields, err = r.Kinds[s.Step().Kind].Do(ctx, c, spec); return err })
+	if _, panicked := errors.AsType[*guard.Panic](err); panicked {
+		return yields, final{err}
+	}
 	if err != nil {
 		return yields, err
 	}

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 
 	"benchplan/plan"
+	"benchplan/workloads/guard"
 
 	"github.com/hashicorp/go-multierror"
 )
@@ -18,7 +18,7 @@ var ErrInterrupted = errors.New("interrupted")
 
 // StepError is a step that failed, with its place in the plan and the cell in which it did.
 type StepError struct {
-	At   string // file:line:col of the assert or the value that failed where that is known, else of the step
+	At   string // file:line:col of the assert or the value that failed where that is known, else of the step; empty for no place in the plan
 	Step string // kind and name: http "5.1 switch off"; empty where a mistake kept the step from being worked out
 	Cell string // labels of the cell; empty outside of any
 	Err  error
@@ -27,7 +27,9 @@ type StepError struct {
 // Error writes the place first, as every message about a plan begins.
 func (e *StepError) Error() string {
 	var b strings.Builder
-	b.WriteString(e.At + ": ")
+	if e.At != "" {
+		b.WriteString(e.At + ": ")
+	}
 	if e.Step != "" {
 		b.WriteString(e.Step)
 		if e.Cell != "" {
@@ -66,6 +68,9 @@ func (r *run) fault(s *plan.Scope, err error) error {
 	}
 	if p, ok := errors.AsType[*placed](err); ok {
 		fail.At = p.at
+	}
+	if p, ok := errors.AsType[*guard.Panic](err); ok {
+		r.Writer.Log().Error("a mistake in benchplan itself", "at", fail.At, "panic", fmt.Sprint(p.Value), "stack", string(p.Stack))
 	}
 	fail.Err = r.masked(err)
 	return &fail
@@ -118,15 +123,6 @@ func withTimeout(ctx context.Context, s *plan.Scope, limit plan.Duration) (conte
 	return context.WithTimeoutCause(ctx, limit.D(), &overrun{s, fmt.Sprintf("it took longer than its timeout of %s", limit)})
 }
 
-// finallyLimit bounds what the finally of one group may take: putting things back must not hang for ever.
-const finallyLimit = 10 * time.Minute
-
-// withFinallyLimit gives finally a time of its own, whatever has ended what was before.
-func withFinallyLimit(ctx context.Context, s *plan.Scope) (context.Context, context.CancelFunc) {
-	text := fmt.Sprintf("finally took longer than the %s that it has at the most, and was broken off", plan.Duration(finallyLimit))
-	return context.WithTimeoutCause(context.WithoutCancel(ctx), finallyLimit, &overrun{s, text})
-}
-
 // ownOverrun gives the overrun of this very scope, where that is what ended the context.
 func ownOverrun(ctx context.Context, s *plan.Scope) *overrun {
 	if o, ok := errors.AsType[*overrun](context.Cause(ctx)); ok && o.scope == s {
@@ -145,6 +141,8 @@ func ended(ctx context.Context, s *plan.Scope, err error) error {
 		why = o
 	case over:
 		why = fmt.Errorf("the group at %s: %w", o.scope.At(), o)
+	case errors.Is(context.Cause(ctx), errAbandoned):
+		why = errAbandoned
 	}
 	same := err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrInterrupted) || over && errors.Is(err, o)
 	if same {

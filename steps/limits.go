@@ -144,7 +144,7 @@ func (n need) clientsText() string {
 	if n.bytes > 0 {
 		return fmt.Sprintf("%d connections that fill tables and %d beside them", n.clients, ownConnections)
 	}
-	return fmt.Sprintf("%d clients and %d connection that reads the server's status", n.clients, ownConnections)
+	return fmt.Sprintf("%d clients and %d connections that read the server's status and hold the lock of the tables", n.clients, ownConnections)
 }
 
 func (n need) preparedText() string {

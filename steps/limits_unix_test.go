@@ -28,5 +28,5 @@ func TestFilesOfThisMachine(t *testing.T) {
 		}
 	}()
 	o := carryOut(t, fmt.Sprintf("target: { socket: %s }\ntables: { schema: benchyou }\nsteps:\n  - { name: mix, run: { workload: benchyou_random, threads: { write: 400 }, events: 10 } }\n", server.Socket()))
-	o.fails(t, `p.yaml:4:18: run "mix": this machine lets benchplan open 300 files (RLIMIT_NOFILE), and 465 are needed: 400 clients and 1 connection that reads the server's status and 64 of benchplan's own; raise the limit, as by `+"`ulimit -n 465`")
+	o.fails(t, `p.yaml:4:18: run "mix": this machine lets benchplan open 300 files (RLIMIT_NOFILE), and 466 are needed: 400 clients and 2 connections that read the server's status and hold the lock of the tables and 64 of benchplan's own; raise the limit, as by `+"`ulimit -n 466`")
 }

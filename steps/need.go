@@ -18,8 +18,9 @@ type need struct {
 	bytes    int64 // that these take on the disk of the server, as expected; 0: nothing is filled
 }
 
-// ownConnections are those that benchplan has beside the clients: the one that reads the server's status.
-const ownConnections = 1
+// ownConnections are those that benchplan has beside the clients: the one that reads the server's status, and the one that holds the
+// lock of the tables.
+const ownConnections = 2
 
 func (n need) connections() int { return n.clients + ownConnections }
 

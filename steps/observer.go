@@ -23,7 +23,7 @@ type Observer interface {
 	Cell(s *plan.Scope, nth, planned int, least time.Duration)
 	// Load is told once a second what the load of the cell does.
 	Load(engine.Snapshot)
-	// CellDone is told when the record of a cell is on disk.
+	// CellDone is told when the record of a cell is on disk, or cannot be put there: then the run ends by an error that says so.
 	CellDone(c *results.Cell)
 	// Filling is told how far the tables are filled.
 	Filling(done, total int64)

@@ -25,7 +25,8 @@ type candidate struct {
 type stage struct {
 	target     *plan.Target
 	candidates []*candidate
-	largest    [4]*candidate // by each of need.sizes
+	largest    [4]*candidate          // by each of need.sizes
+	databases  map[string]*plan.Scope // whose tables are worked on, with the first step that does
 }
 
 func (s *stage) add(c *candidate) {
@@ -72,10 +73,13 @@ func (r *run) stages() []*stage {
 		}
 		key := targetKey(t) + "\x00" + t.Watched()
 		if at[key] == nil {
-			at[key] = &stage{target: t}
+			at[key] = &stage{target: t, databases: map[string]*plan.Scope{}}
 			list = append(list, at[key])
 		}
 		at[key].add(c)
+		if at[key].databases[t.Database] == nil {
+			at[key].databases[t.Database] = v.Scope
+		}
 	})
 	return list
 }
@@ -114,7 +118,7 @@ func (r *run) mayChangeServer(v plan.Visit) bool {
 }
 
 // preflight holds what the steps need against what the servers and this machine have, before anything is touched, and reports all
-// that is too little at once. A target that is not reached is none of its errors: the step that wants it will tell.
+// that is too little at once. It takes the locks of the tables: two runs are not to switch the same server to and fro either. A target that is not reached is none of its errors: the step that wants it will tell.
 func (r *run) preflight(ctx context.Context) error {
 	if r.Rehearse {
 		return nil
@@ -188,6 +192,11 @@ func (r *run) lookAt(ctx context.Context, s *stage) (short func(*candidate) []sh
 		return onlyHere, failed
 	}
 	defer db.Close()
+	for _, database := range sortedKeys(s.databases) {
+		if err := r.hold(ctx, conn, database); err != nil {
+			failed = append(failed, r.fault(s.databases[database], err))
+		}
+	}
 	var l *limits
 	if conn.server.Variables != nil {
 		l = serverLimits(ctx, db, conn, s.target, conn.server.Variables)

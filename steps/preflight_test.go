@@ -40,7 +40,7 @@ finally:
 `))
 	at := `p.yaml:10:5: run "mix" [n=64]: ` + server.Socket() + ": "
 	o.fails(t,
-		at+"max_connections is 10, and 65 are needed: 64 clients and 1 connection that reads the server's status; SET GLOBAL max_connections = 65, or use fewer clients … check_limits: off",
+		at+"max_connections is 10, and 66 are needed: 64 clients and 2 connections that read the server's status and hold the lock of the tables; SET GLOBAL max_connections = 66, or use fewer clients … check_limits: off",
 		at+"max_prepared_stmt_count is 100, and 512 are needed: 64 clients × 8 statements; SET GLOBAL max_prepared_stmt_count = 512, or send text by ps_mode: disable … check_limits: off",
 	)
 	if len(o.cells) != 0 || tr.seen() != "" || o.run.Status != results.RunFailed {
@@ -61,8 +61,8 @@ func TestShortagesThatAreNone(t *testing.T) {
 		plan   string
 		change func(*Config)
 	}{
-		"enough":      {plan: page(target, "", "threads: { write: 9 }, ps_mode: auto")},
-		"text":        {plan: page(target, "", "threads: { write: 9, read: 0 }, ps_mode: disable")},
+		"enough":      {plan: page(target, "", "threads: { write: 8 }, ps_mode: auto")},
+		"text":        {plan: page(target, "", "threads: { write: 8, read: 0 }, ps_mode: disable")},
 		"a false if":  {plan: page(target, "if: false, ", "threads: { write: 500 }")},
 		"not picked":  {plan: page(target, "", "threads: { write: 500 }"), change: func(c *Config) { c.Skip = []string{"mix"} }},
 		"a rehearsal": {plan: page(target, "", "threads: { write: 60 }"), change: func(c *Config) { c.Rehearse = true }},
@@ -100,10 +100,10 @@ func TestShortageBehindAStepThatMaySetTheServerUp(t *testing.T) {
 			}
 		})
 	}
-	text := fmt.Sprintf(`: run "mix": %s: max_connections is 10, and 41 are needed`, server.Socket())
+	text := fmt.Sprintf(`: run "mix": %s: max_connections is 10, and 42 are needed`, server.Socket())
 	wider("shell", "  - shell: 'true'\n", 40, "p.yaml:7:18"+text)
 	wider("server set", "  - server: { set: { max_connections: 60 } }\n", 40, "")
-	wider("server set, too little", "  - server: { set: { max_connections: 60 } }\n", 70, strings.ReplaceAll("p.yaml:7:18"+text, "is 10, and 41", "is 60, and 71"))
+	wider("server set, too little", "  - server: { set: { max_connections: 60 } }\n", 70, strings.ReplaceAll("p.yaml:7:18"+text, "is 10, and 42", "is 60, and 72"))
 	wider("sql", "  - sql: { statements: SET GLOBAL max_connections = 60, database: '' }\n", 40, "")
 }
 
@@ -220,10 +220,10 @@ func TestShortages(t *testing.T) {
 		limits limits
 		want   string
 	}{
-		"enough":                {limits{connections: 101, account: 101, prepared: 3300, files: 234, tables: 1}, ""},
+		"enough":                {limits{connections: 102, account: 102, prepared: 3300, files: 235, tables: 1}, ""},
 		"none told":             {limits{prepared: -1}, ""},
 		"no prepared at all":    {limits{prepared: 0}, "max_prepared_stmt_count"},
-		"each one short by one": {limits{connections: 100, account: 100, prepared: 3299, files: 233}, "max_connections max_user_connections max_prepared_stmt_count open_files_limit"},
+		"each one short by one": {limits{connections: 101, account: 101, prepared: 3299, files: 234}, "max_connections max_user_connections max_prepared_stmt_count open_files_limit"},
 	} {
 		var got []string
 		for _, s := range n.shortages(machineLimits{}, &c.limits) {

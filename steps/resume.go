@@ -100,7 +100,7 @@ func (r *run) had(ctx context.Context, outer, s *plan.Scope) (bool, error) {
 	}
 	r.Writer.Log().Info("group is left out: all of its cells are there", "at", s.At(), "cell", s.Identity(), "cells", got.there)
 	if r.earlier.killed && got.last {
-		return true, r.leave(ctx, s)
+		return true, r.finallyOfKilled(ctx, s)
 	}
 	return true, nil
 }
@@ -174,9 +174,9 @@ func (r *run) eachLoadOf(outer *plan.Scope, step *plan.Step, cell plan.Cell, fin
 	}
 }
 
-// leave runs what a run that was killed could not: the finally of a group around its last cell, after those of the groups inside it that
+// finallyOfKilled runs what a run that was killed could not: the finally of a group around its last cell, after those of the groups inside it that
 // are around that cell too.
-func (r *run) leave(ctx context.Context, s *plan.Scope) error {
+func (r *run) finallyOfKilled(ctx context.Context, s *plan.Scope) error {
 	var failures *multierror.Error
 	for _, step := range s.Step().Steps {
 		if !step.Group() || !step.HoldsLoad() {
@@ -192,7 +192,7 @@ func (r *run) leave(ctx context.Context, s *plan.Scope) error {
 				return r.fault(nil, err)
 			}
 			if r.holdings(in).last {
-				failures = collect(failures, r.leave(ctx, in))
+				failures = collect(failures, r.finallyOfKilled(ctx, in))
 			}
 		}
 	}
@@ -204,7 +204,7 @@ func (r *run) leave(ctx context.Context, s *plan.Scope) error {
 func (r *run) outermost(ctx context.Context, s *plan.Scope) error {
 	if r.earlier != nil && !r.earlier.failed && r.holdings(s).whole() {
 		r.tell("whole", "all cells are there: only finally runs")
-		return r.leave(ctx, s)
+		return r.finallyOfKilled(ctx, s)
 	}
 	_, err := r.group(ctx, s, false)
 	return err

@@ -234,7 +234,10 @@ func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) 
 	l.describe(&cell)
 	c.run.Observer.Cell(c.Scope, c.run.nth, c.run.Run.Planned, leastTime(l.order))
 	cell.Outcome, err = l.measure(ctx)
-	cell.Finished = time.Now().UTC()
+	cell.Finished = c.run.now()
+	if text := c.run.clockStep(); text != "" {
+		c.note("%s", text)
+	}
 	l.watching.finish(c, &cell)
 	err = c.conclude(ctx, l, &cell, err)
 	if cell.Status == results.Partial && cell.Outcome.Elapsed == 0 || cell.Outcome.Stopped == "" {
@@ -246,10 +249,7 @@ func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) 
 		}
 	}
 	if failed := c.run.Writer.Append(&cell); failed != nil {
-		if err == nil {
-			return nil, final{failed}
-		}
-		return nil, final{fmt.Errorf("%w; and %w", err, failed)}
+		c.run.untold = c.run.halt(c.Scope, failed)
 	}
 	c.run.Observer.CellDone(&cell)
 	return figures(&cell), err
@@ -285,7 +285,7 @@ func (c *Call) record(spec *runSpec, o engine.Order) results.Cell {
 		Path: s.Path(), Labels: labelsOf(s), Repeat: s.Repeat(), Round: s.Repeat(), Seq: c.run.seq, Position: s.At(),
 		Workload: spec.Workload, Options: cellOptions(spec, o), Clients: byRole(o.Clients),
 		Wanted:  wanted(o),
-		Started: time.Now().UTC(), Attributes: map[string]string{},
+		Started: c.run.now(), Attributes: map[string]string{},
 	}
 	if order := s.Order(); order != plan.Declared {
 		cell.Attributes["order"] = string(order)

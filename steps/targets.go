@@ -49,6 +49,7 @@ type connection struct {
 	seen    bool                // its machine was asked who it is
 	pid     int                 // of a server of somebody else on this machine; 0: not known
 	stopped bool                // by a server step: it is no fault that it does not answer
+	lock    *dataLock           // of the databases whose tables are worked on; nil: none was
 
 	databases map[string]bool   // that this run has made
 	settings  map[string]string // that a private server was started with, and that steps have set: attributes of the cells
@@ -363,12 +364,13 @@ func (ts *targets) servers() []results.Server {
 	return slices.Clone(ts.recorded)
 }
 
-// close ends the private servers and removes their data, unless they are to be kept.
-func (ts *targets) close() error {
+// close ends the private servers, at once where ctx is over, and removes their data, unless they are to be kept.
+func (ts *targets) close(ctx context.Context) error {
 	var failures *multierror.Error
 	for _, c := range ts.open {
+		c.lock.release()
 		if c.private != nil {
-			failures = collect(failures, c.private.Stop(context.Background()))
+			failures = collect(failures, c.private.Stop(ctx))
 		}
 	}
 	return failures.ErrorOrNil()

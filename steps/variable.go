@@ -67,6 +67,11 @@ func (c *Call) setGlobal(ctx context.Context, conn *connection, db *sql.DB, name
 			}
 		}
 		return c.run.isBack(conn, name)
+	}, func() (string, []string) {
+		if conn.private != nil {
+			return "", nil // it ends with the run, and its settings with it
+		}
+		return conn.name(), []string{setStatement(name, before) + ";"}
 	})
 	if err := writeGlobal(ctx, db, name, literal(wanted)); err != nil {
 		refused = serverCode(err) != 0
@@ -85,19 +90,24 @@ func (c *Call) setGlobal(ctx context.Context, conn *connection, db *sql.DB, name
 }
 
 func (c *connection) putBackGlobal(ctx context.Context, name string, before sql.NullString) error {
-	value := "NULL"
-	if before.Valid {
-		value = literal(before.String)
-	}
+	statement := setStatement(name, before)
 	db, err := c.db(ctx, "")
 	if err != nil {
-		return fmt.Errorf("SET GLOBAL %s = %s: %w", name, value, err)
+		return fmt.Errorf("%s: %w", statement, err)
 	}
 	defer db.Close()
-	if err := writeGlobal(ctx, db, name, value); err != nil {
-		return fmt.Errorf("SET GLOBAL %s = %s: %w", name, value, c.advise(err))
+	if _, err := db.ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, c.advise(err))
 	}
 	return nil
+}
+
+// setStatement is what gives a global variable a value that was read from it.
+func setStatement(name string, value sql.NullString) string {
+	if !value.Valid {
+		return "SET GLOBAL " + name + " = NULL"
+	}
+	return "SET GLOBAL " + name + " = " + literal(value.String)
 }
 
 func readGlobal(ctx context.Context, db *sql.DB, name string) (value sql.NullString, err error) {
@@ -123,7 +133,12 @@ func literal(value string) string {
 	if n, err := plan.ParseSize(value); err == nil && sizeOfSome.MatchString(value) {
 		return strconv.FormatInt(int64(n), 10)
 	}
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(value) + "'"
+	return quoted(value)
+}
+
+// quoted writes a text as SQL.
+func quoted(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(text) + "'"
 }
 
 // sameSetting compares what was set with what the server says, which writes ON as 1, 8M as 8388608 and lists in an order of its own.

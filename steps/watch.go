@@ -52,7 +52,7 @@ func (c *Call) watchServer(ctx context.Context, conn *connection, t *plan.Target
 	c.meetMachine(ctx, conn, machine)
 	if err := c.run.keepServers(); err != nil {
 		_ = db.Close()
-		return nil, final{err}
+		return nil, final{c.run.halt(c.Scope, err)}
 	}
 	w.watch = monitor.NewWatch(ctx, monitor.Config{Machines: c.watched(ctx, conn, t, machine), Status: db, Log: c.Log})
 	w.watch.Ready(ctx)
@@ -154,6 +154,12 @@ func (r *run) keepServers() error {
 	}
 	r.met, r.Run.Targets = met, servers
 	return r.Writer.WriteRun(r.Run)
+}
+
+// halt ends the run, whatever continue_on_error says, since what it measures cannot be kept: nothing but finally is begun any more.
+func (r *run) halt(s *plan.Scope, err error) error {
+	r.halted = r.fault(s, err)
+	return r.halted
 }
 
 // dataFolder is where the server keeps its data, on its machine; empty where it does not say.

@@ -138,7 +138,7 @@ func notHeld(sentences []string) error {
 	if len(sentences) == 0 {
 		return nil
 	}
-	return &exitError{exitNotHeld, errors.New(strings.Join(sentences, "\n"))}
+	return &exitError{status: exitNotHeld, err: errors.New(strings.Join(sentences, "\n"))}
 }
 
 // collectLess lets the garbage collector wait longer in a command that reads, prints and ends: it is a fifth of the time that

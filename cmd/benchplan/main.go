@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 
+	"benchplan/workloads/guard"
+
 	"github.com/spf13/cobra"
 )
 
@@ -31,6 +33,7 @@ const (
 type exitError struct {
 	status int
 	err    error
+	footer string // printed below the error
 }
 
 func (e *exitError) Error() string { return e.err.Error() }
@@ -41,7 +44,16 @@ func usage(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &exitError{exitUsage, err}
+	return &exitError{status: exitUsage, err: err}
+}
+
+// withFooter has a text printed below an error.
+func withFooter(err error, text string) error {
+	known, ok := errors.AsType[*exitError](err)
+	if !ok || text == "" {
+		return err
+	}
+	return &exitError{known.status, known.err, text}
 }
 
 // terminal is where the program is used: its three streams.
@@ -58,17 +70,21 @@ func execute(args []string, in io.Reader, out, errOut io.Writer) int {
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errOut)
-	err := root.ExecuteContext(context.Background())
+	err := guard.Call(func() error { return root.ExecuteContext(context.Background()) })
 	if err == nil {
 		return exitDone
 	}
 	var known *exitError
 	if !errors.As(err, &known) {
-		known = &exitError{exitUsage, err} // cobra's own: an unknown flag, a missing argument
+		known = &exitError{status: exitUsage, err: err} // cobra's own: an unknown flag, a missing argument
+	}
+	if _, panicked := errors.AsType[*guard.Panic](err); panicked {
+		known.status = exitFailed
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(errOut, t.paintErrors(plainText(text)))
 	}
+	fmt.Fprint(errOut, plainText(known.footer))
 	return known.status
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"benchplan/results"
 	"benchplan/steps"
 	"benchplan/workloads/engine"
+	"benchplan/workloads/guard"
 	"benchplan/workloads/host"
 	"benchplan/workloads/tables"
 
@@ -27,6 +29,7 @@ type progress struct {
 	quiet bool
 	every bool // a line for every interval of a cell
 	mask  func(string) string
+	out   patientWriter // standard error, for lines
 
 	printing sync.Mutex    // guards bars and bar
 	bars     *mpb.Progress // nil where lines are all
@@ -53,7 +56,7 @@ const narrowest = 40
 const refresh = 250 * time.Millisecond
 
 func newProgress(t *terminal, quiet, every bool, mask func(string) string) *progress {
-	return &progress{t: t, quiet: quiet, every: every, mask: mask, live: live{clock: clock{started: time.Now()}}}
+	return &progress{t: t, quiet: quiet, every: every, mask: mask, out: patientWriter{to: t.err}, live: live{clock: clock{started: time.Now()}}}
 }
 
 // line prints a line, on a terminal above what is being done.
@@ -69,7 +72,7 @@ func (p *progress) write(text func(columns int) string) {
 	p.printing.Lock()
 	defer p.printing.Unlock()
 	if p.bars == nil {
-		_, _ = io.WriteString(p.t.err, plainText(p.mask(text(0)))+"\n")
+		_, _ = io.WriteString(&p.out, plainText(p.mask(text(0)))+"\n")
 		return
 	}
 	columns, _ := screen(p.t.err)
@@ -104,14 +107,20 @@ func (p *progress) open() {
 	}
 	p.printing.Lock()
 	defer p.printing.Unlock()
+	// A panic in the goroutine that draws would end the program before finally: what cannot be drawn is not drawn.
 	above := func(w io.Writer, _ decor.Statistics) error {
-		columns, rows := screen(p.t.err)
-		return p.live.draw(w, columns, rows)
+		return guard.Call(func() error {
+			columns, rows := screen(p.t.err)
+			return p.live.draw(w, columns, rows)
+		})
 	}
-	last := func(decor.Statistics) string {
-		columns, _ := screen(p.t.err)
-		text := p.live.last(columns, time.Now())
-		p.live.shown(strings.Repeat("=", barWidth) + text)
+	last := func(decor.Statistics) (text string) {
+		_ = guard.Call(func() error {
+			columns, _ := screen(p.t.err)
+			text = p.live.last(columns, time.Now())
+			p.live.shown(strings.Repeat("=", barWidth) + text)
+			return nil
+		})
 		return text
 	}
 	p.bars = mpb.New(mpb.WithOutput(p.t.err), mpb.WithWidth(barWidth), mpb.WithAutoRefresh(), mpb.WithRefreshRate(refresh))
@@ -360,9 +369,22 @@ func (p *progress) interrupted() {
 	p.line("interrupted: what was measured is kept and finally runs; once more ends at once, without finally")
 }
 
-// ask puts a question; what is being done makes room for it.
-func (p *progress) ask(question string) bool {
+// abandoned tells that the program ends though finally has not come to its end.
+func (p *progress) abandoned() {
+	p.close()
+	p.line("ended at once: finally has not run to its end, so what the plan puts back there has to be put back by hand")
+}
+
+// ask puts a question; what is being done makes room for it. A signal is as good as no.
+func (p *progress) ask(ctx context.Context, question string) bool {
 	p.close()
 	defer p.open()
-	return p.t.confirm(question)
+	answer := make(chan bool, 1)
+	go func() { answer <- p.t.confirm(question) }()
+	select {
+	case yes := <-answer:
+		return yes
+	case <-ctx.Done():
+		return false
+	}
 }

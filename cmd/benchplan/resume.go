@@ -38,6 +38,14 @@ func (f *runFlags) goOn(t *terminal, p *plan.Plan, mask func(string) string) (be
 	for _, text := range changed {
 		f.tell(t, "since the run began this has changed: "+text)
 	}
+	for _, n := range run.NotPutBack {
+		for i, line := range n.Text() {
+			if i == 0 {
+				line = "when the run ended this was not put back: " + line
+			}
+			f.tell(t, line)
+		}
+	}
 	run.Resume(time.Now().UTC(), cells, changed)
 	writer.Log().Info("run is resumed", "after", run.Resumed[len(run.Resumed)-1].After, "cells", len(cells), "changed", changed)
 	if p.Seed == 0 {

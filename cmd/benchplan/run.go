@@ -1,21 +1,19 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"benchplan/plan"
 	"benchplan/results"
 	"benchplan/results/render"
 	"benchplan/steps"
+	"benchplan/workloads/guard"
 
 	"github.com/spf13/cobra"
 )
@@ -43,7 +41,8 @@ func runCommand(t *terminal) *cobra.Command {
 		Long: `run carries out the steps of a plan one after another and prints the table that
 compares its scenarios. What it measures is kept in runs/<plan>/<UTC time>; each
 cell is on disk before the next begins. The first Ctrl-C ends the cell under way,
-keeps what it measured and runs finally; the second ends at once.
+keeps what it measured and runs finally; the second ends at once, and says what was
+not put back. A terminal that is closed counts as the first.
 With --baseline the run is compared with an earlier one when it is over.
 
 --resume goes on with a run that was killed, interrupted or failed, in its folder and
@@ -122,26 +121,39 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 		return err
 	}
 	if begun.finished != "" {
-		return conclude(t, f, print, begun.run, begun.finished, nil)
+		r, err := openRun(begun.finished)
+		if err != nil {
+			return err
+		}
+		return conclude(t, f, print, r, nil)
 	}
 	writer, mask := begun.writer, begun.mask
 	defer writer.Close()
 	progress := newProgress(t, f.quiet, f.live, mask)
-	ctx, stop := interruptible(progress.interrupted, progress.close)
-	defer stop()
+	outliveWrites()
+	s := interruptible(progress.interrupted, progress.abandoned)
+	defer s.stop()
+	progress.out.hurried = s.first.Done()
 	config := steps.Config{
 		Plan: p, Kinds: steps.Kinds(), Writer: writer, Run: begun.run, Observer: progress, Mask: mask, Seed: begun.seed,
-		AllowShell: f.shell, Force: f.force, Rehearse: f.rehearse, Only: f.only, Skip: f.skip, Cells: begun.cells,
+		AllowShell: f.shell, Force: f.force, Rehearse: f.rehearse, Only: f.only, Skip: f.skip, Cells: begun.cells, Abandon: s.second,
 	}
 	if !f.yes {
-		config.Confirm = progress.ask
+		config.Confirm = func(question string) bool { return progress.ask(s.first, question) }
 	}
-	failed := steps.Run(ctx, config)
+	failed := steps.Run(s.first, config)
 	progress.close()
 	if refused, ok := errors.AsType[*steps.NotResumedError](failed); ok {
 		return usage(notResumed(writer.Folder(), []string{refused.Error()}))
 	}
-	return conclude(t, f, print, writer.Masked(begun.run), writer.Folder(), failed)
+	err = guard.Call(func() error {
+		kept := begun.kept(&failed)
+		return conclude(t, f, print, kept, failed)
+	})
+	if _, panicked := errors.AsType[*guard.Panic](err); panicked {
+		err = &exitError{status: exitFailed, err: logged(writer, failed, err)}
+	}
+	return withFooter(err, byHand(writer.Masked(begun.run).NotPutBack))
 }
 
 // begun is a run that is about to be carried out.
@@ -153,6 +165,17 @@ type begun struct {
 	cells  []results.Cell // of a run that is resumed: those that it has
 
 	finished string // the folder of a run that was to be resumed and lacks nothing; only run is set then
+}
+
+// kept gives the run as it is now: what is known of it from memory, and the cells from the open journal. Where the disk is full, or the
+// folder gone, its files are not what they should be.
+func (b *begun) kept(failed *error) results.Recorded {
+	cells, warnings, err := b.writer.Cells()
+	if err != nil {
+		*failed = errors.Join(*failed, err)
+	}
+	folder := b.writer.Folder()
+	return results.Recorded{Name: results.RunName(folder), Folder: folder, Run: b.writer.Masked(b.run), Cells: cells, Warnings: warnings}
 }
 
 // begin makes the run folder and begins the record in it, or goes on with those of the run to be resumed.
@@ -178,6 +201,30 @@ func maskOf(p *plan.Plan) func(string) string {
 	return plan.Masker(values)
 }
 
+// logged writes the stack of a panic after the run into its log, and gives the error beside what had failed before.
+func logged(w *results.Writer, failed, err error) error {
+	if p, ok := errors.AsType[*guard.Panic](err); ok {
+		w.Log().Error("a mistake in benchplan itself", "panic", fmt.Sprint(p.Value), "stack", string(p.Stack))
+		err = errors.New(w.Mask(p.Error()))
+	}
+	return errors.Join(failed, err)
+}
+
+// byHand writes what a run should have put back and has not, for a person to do.
+func byHand(list []results.NotPutBack) string {
+	if len(list) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nNot put back: do this by hand\n")
+	for _, n := range list {
+		for _, line := range n.Text() {
+			b.WriteString(strings.TrimRight("  "+line, " ") + "\n")
+		}
+	}
+	return b.String()
+}
+
 // allowed refuses, before anything is touched, a run that lacks a secret, a file, or the permission for shell.
 func allowed(p *plan.Plan, f *runFlags) error {
 	if err := p.MissingSecrets(); err != nil {
@@ -194,7 +241,7 @@ func (f *runFlags) writer(p *plan.Plan, mask func(string) string) (*results.Writ
 	}
 	w, err := results.Create(f.root, p.Name, time.Now(), mask)
 	if err != nil {
-		err = &exitError{exitFailed, err}
+		err = &exitError{status: exitFailed, err: err}
 	}
 	return w, err
 }
@@ -228,49 +275,6 @@ func (f *runFlags) settings() map[string]string {
 	return settings
 }
 
-// interruptible gives a context that the first SIGINT, SIGTERM or SIGHUP ends; the second ends the program at once. Of the
-// first interrupted is told, of the second abandoned.
-func interruptible(interrupted, abandoned func()) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	done := make(chan struct{})
-	go func() {
-		for n := 0; ; n++ {
-			select {
-			case <-signals:
-				if n > 0 {
-					briefly(abandoned)
-					os.Exit(exitInterrupted)
-				}
-				briefly(interrupted)
-				cancel()
-			case <-done:
-				return
-			}
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(signals)
-		close(done)
-		cancel()
-	}
-}
-
-// briefly tells something, and waits for that a second at the most: a terminal that was stopped, or who reads a pipe, may take no text, and
-// a signal is heeded nevertheless.
-func briefly(tell func()) {
-	told := make(chan struct{})
-	go func() {
-		defer close(told)
-		tell()
-	}()
-	select {
-	case <-told:
-	case <-time.After(time.Second):
-	}
-}
-
 // before finds, before anything is touched, the run that this one will be compared with; none without --baseline, and in a
 // rehearsal, whose figures are compared with nothing.
 func (f *runFlags) before(p *plan.Plan) ([]results.Recorded, error) {
@@ -288,20 +292,16 @@ type printer struct {
 	base    []results.Recorded // the run that it is compared with, if any
 }
 
-// conclude prints the table of what there is, and gives the error with its exit status. What is known of the run comes from memory, masked:
-// where the disk is full its file is not what it should be.
-func conclude(t *terminal, f *runFlags, p printer, run *results.Run, folder string, failed error) error {
-	_, cells, warnings, err := results.Open(folder)
-	if err != nil {
-		failed = errors.Join(failed, err)
-	}
-	shown := *run
+// conclude prints the table of what there is, and gives the error with its exit status.
+func conclude(t *terminal, f *runFlags, p printer, r results.Recorded, failed error) error {
 	if f.format == "table" {
-		shown.Errors = nil // they follow on standard error
+		shown := *r.Run
+		shown.Errors, shown.NotPutBack = nil, nil // they follow on standard error
+		r.Run = &shown
 	}
-	r := results.Recorded{Name: results.RunName(folder), Folder: folder, Run: &shown, Cells: cells, Warnings: warnings}
+	var err error
 	var printed judged
-	if len(cells) > 0 {
+	if len(r.Cells) > 0 {
 		if err := checkLabels(p.options, r); err != nil {
 			// Only the cells tell what labels there are; what was measured is shown nevertheless.
 			fmt.Fprintln(t.err, plainText("warning: shown as the plan has it: "+err.Error()))
@@ -311,20 +311,20 @@ func conclude(t *terminal, f *runFlags, p printer, run *results.Run, folder stri
 			failed = errors.Join(failed, err)
 		}
 	}
-	if len(cells) == 0 && f.format != "table" {
+	if len(r.Cells) == 0 && f.format != "table" {
 		// Whoever reads the output with a program waits for a document, and finds in it why there is no cell.
 		if _, err = f.print(t, p.format, p.options, append(p.base, r)); err != nil {
 			failed = errors.Join(failed, err)
 		}
 	}
 	if !f.quiet {
-		fmt.Fprintf(t.err, "kept in %s\n", folder)
+		fmt.Fprintf(t.err, "kept in %s\n", r.Folder)
 	}
 	switch {
 	case errors.Is(failed, steps.ErrInterrupted):
-		return &exitError{exitInterrupted, failed}
+		return &exitError{status: exitInterrupted, err: failed}
 	case failed != nil:
-		return &exitError{exitFailed, failed}
+		return &exitError{status: exitFailed, err: failed}
 	case f.rehearse:
 		if f.baseline != "" || len(f.failOn) > 0 {
 			fmt.Fprintln(t.err, "warning: figures of a rehearsal are compared with nothing: --baseline and --fail-on were not heeded")

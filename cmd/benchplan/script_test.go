@@ -80,15 +80,18 @@ finally:
 func TestASignalIsHeededThoughNobodyReads(t *testing.T) {
 	read := make(chan struct{})
 	defer close(read)
-	ctx, stop := interruptible(func() { <-read }, func() {})
-	defer stop()
+	s := interruptible(func() { <-read }, func() {})
+	defer s.stop()
 	if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	select {
-	case <-ctx.Done():
+	case <-s.first.Done():
 	case <-time.After(20 * time.Second):
 		t.Fatal("it goes on")
+	}
+	if s.second.Err() != nil {
+		t.Error("one signal counts as two")
 	}
 }
 

@@ -116,7 +116,7 @@ func (r *statusReader) answer(ctx context.Context, at time.Time, s strokes) map[
 			r.note("SHOW GLOBAL STATUS failed while the load ran (%w); the status has gaps there, or ends", err)
 		}
 		return nil
-	case answer["uptime"] < r.last["uptime"]:
+	case beganAnew(r.last, answer):
 		r.note("the server was started anew while the load ran: its status counts from 0 again, and is kept up to then only")
 		r.over = true
 		return nil
@@ -125,6 +125,23 @@ func (r *statusReader) answer(ctx context.Context, at time.Time, s strokes) map[
 		r.note("SHOW GLOBAL STATUS took %v; it is not asked each second any more, only at the end of the cell", took.Round(time.Millisecond))
 	}
 	return answer
+}
+
+// beganAnew tells that the server was started between two answers. Its uptime alone does not: that is counted by its system clock,
+// which may have been set back.
+func beganAnew(before, now map[string]int64) bool {
+	if now["uptime"] >= before["uptime"] {
+		return false
+	}
+	known := false
+	for _, name := range []string{"questions", "connections", "bytes_received", "bytes_sent"} {
+		was, ok := before[name]
+		if ok && now[name] < was {
+			return true
+		}
+		known = known || ok
+	}
+	return !known
 }
 
 // ask gives the numeric status variables by their names in lower case. A connection that failed is made anew the next time.

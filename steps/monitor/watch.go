@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchplan/results"
+	"benchplan/workloads/guard"
 )
 
 const (
@@ -59,21 +60,23 @@ func NewWatch(ctx context.Context, c Config) *Watch {
 	for _, m := range c.Machines {
 		r := &machineReader{watched: m, notes: notes{log: log}}
 		w.machines = append(w.machines, r)
-		w.start(ctx, r.read)
+		w.start(ctx, r.read, &r.notes)
 	}
 	if c.Status != nil {
 		w.status = &statusReader{db: c.Status, notes: notes{log: log}}
-		w.start(ctx, w.status.read)
+		w.start(ctx, w.status.read, &w.status.notes)
 	}
 	return w
 }
 
-func (w *Watch) start(ctx context.Context, read func(context.Context, *bell)) {
+func (w *Watch) start(ctx context.Context, read func(context.Context, *bell), n *notes) {
 	b := newBell()
 	w.bells = append(w.bells, b)
 	w.running.Go(func() {
 		defer b.ready()
-		read(ctx, b)
+		if err := guard.Call(func() error { read(ctx, b); return nil }); err != nil {
+			n.note("the figures are not whole: %w", err)
+		}
 	})
 }
 

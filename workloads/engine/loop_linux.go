@@ -100,6 +100,7 @@ type loop struct {
 	back []*member // those whose new connection is there, or will not come
 
 	others sync.WaitGroup // what others do for the loop
+	caught func()         // is deferred by them: a panic there ends the cell
 }
 
 // member is a session of a loop.
@@ -133,7 +134,7 @@ func newLoop(r *run, ended context.Context) (*loop, error) {
 		return nil, fmt.Errorf("event loop: %w", os.NewSyscallError("eventfd", err))
 	}
 	l := &loop{
-		clock: &r.clock, start: r.cell.start, ended: ended,
+		clock: &r.clock, caught: r.caught, start: r.cell.start, ended: ended,
 		epoll: epoll, aloof: aloof(), bell: bell, buffers: newBuffers(), events: make([]unix.EpollEvent, 128),
 	}
 	err = l.control(unix.EPOLL_CTL_ADD, bell, theBell, unix.EPOLLIN)
@@ -435,13 +436,20 @@ func (l *loop) answered(m *member) {
 func (l *loop) giveAway(m *member) {
 	_ = l.control(unix.EPOLL_CTL_DEL, m.line.socket.descriptor.fd, m.index, 0)
 	m.since = l.clock.now()
+	m.found = false
 	l.others.Go(func() {
+		defer l.giveBack(m)
+		defer l.caught()
 		m.found = m.reconnect(l.ended, m.since)
-		l.mu.Lock()
-		l.back = append(l.back, m)
-		l.mu.Unlock()
-		l.ring()
 	})
+}
+
+// giveBack returns a session that was given away. Any goroutine may call it.
+func (l *loop) giveBack(m *member) {
+	l.mu.Lock()
+	l.back = append(l.back, m)
+	l.mu.Unlock()
+	l.ring()
 }
 
 // ring wakes the loop. Any goroutine may call it.
@@ -477,6 +485,9 @@ func (l *loop) answerBell() {
 		}
 		// The server it has met now wants TLS or compression.
 		l.running--
-		l.others.Go(func() { m.goOn(l.ended, next) })
+		l.others.Go(func() {
+			defer l.caught()
+			m.goOn(l.ended, next)
+		})
 	}
 }

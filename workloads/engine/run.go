@@ -14,6 +14,7 @@ import (
 
 	"benchplan/plan"
 	"benchplan/results"
+	"benchplan/workloads/guard"
 )
 
 const (
@@ -153,7 +154,7 @@ func (r *run) connect(ctx context.Context) error {
 	group.SetLimit(dialsAtOnce)
 	var connected atomic.Int64
 	for _, client := range r.runners {
-		group.Go(func() error {
+		group.Go(guard.Func(func() error {
 			if groupCtx.Err() != nil {
 				return groupCtx.Err()
 			}
@@ -162,7 +163,7 @@ func (r *run) connect(ctx context.Context) error {
 			}
 			connected.Add(1)
 			return nil
-		})
+		}))
 	}
 	return group.Wait()
 }
@@ -225,6 +226,7 @@ func (r *run) measure(ctx context.Context, observer Observer, meter Meter) (resu
 			}
 			ready.Done()
 			<-started
+			defer r.caught()
 			d.drive()
 		})
 	}
@@ -238,7 +240,7 @@ func (r *run) measure(ctx context.Context, observer Observer, meter Meter) (resu
 	close(started)
 
 	watch := newWatch(r, observer, meter)
-	stopped := watch.over(ctx, done)
+	stopped := r.lookAfter(ctx, watch, end, done)
 	end()
 	for _, p := range r.pacers {
 		if p != nil {
@@ -247,6 +249,37 @@ func (r *run) measure(ctx context.Context, observer Observer, meter Meter) (resu
 	}
 	cut := r.finish(ctx, done, stopped)
 	return r.outcome(ctx, stopped, cut, watch)
+}
+
+// caught is deferred by what runs beside the load: a panic there ends the cell, as an error, and not the program.
+func (r *run) caught() {
+	if v := recover(); v != nil {
+		r.fail(r.clock.now(), guard.Recovered(v))
+	}
+}
+
+// lookAfter watches the cell until it is over. Where that panics (an observer may), the clients are ended before the panic goes on.
+func (r *run) lookAfter(ctx context.Context, w *watch, end func(), done <-chan struct{}) results.Stop {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		p := guard.Recovered(v)
+		r.fail(r.clock.now(), p)
+		end()
+		for _, p := range r.pacers {
+			if p != nil {
+				p.end()
+			}
+		}
+		for _, client := range r.runners {
+			client.line.sever()
+		}
+		<-done
+		panic(p)
+	}()
+	return w.over(ctx, done)
 }
 
 // finish waits for the events under way, for as long as the grace period is, then cuts the connections of the rest.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"benchplan/workloads/guard"
 )
 
 // settleLimit bounds how long a cell that is over takes to roll back what clients without a connection have left on the server.
@@ -27,7 +29,12 @@ func (r *run) settle() int64 {
 		clients.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
-			if !client.session.settle(ctx, &connection{script: lost.script, connector: lost.connector}) {
+			settled := false
+			err := guard.Call(func() error {
+				settled = client.session.settle(ctx, &connection{script: lost.script, connector: lost.connector})
+				return nil
+			})
+			if err != nil || !settled {
 				mu.Lock()
 				defer mu.Unlock()
 				failed++

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
+
+	"benchplan/workloads/guard"
 )
 
 const (
@@ -27,7 +29,7 @@ func (p *preparation) fill(ctx context.Context) error {
 	}
 	group, loading := errgroup.WithContext(ctx)
 	for range p.options.Threads {
-		group.Go(func() error { return p.work(loading, a) })
+		group.Go(guard.Func(func() error { return p.work(loading, a) }))
 	}
 	if err := group.Wait(); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"benchplan/plan"
+	"benchplan/workloads/guard"
 )
 
 // Method is a way of filling tables.
@@ -149,7 +150,7 @@ func (p *preparation) each(ctx context.Context, do func(ctx context.Context, i i
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(p.options.Threads)
 	for _, i := range p.wanted {
-		group.Go(func() error { return do(ctx, i) })
+		group.Go(guard.Func(func() error { return do(ctx, i) }))
 	}
 	return group.Wait()
 }
@@ -161,10 +162,10 @@ func (p *preparation) choose(ctx context.Context, found []state) error {
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(p.options.Threads)
 		for i := range p.names {
-			group.Go(func() (err error) {
+			group.Go(guard.Func(func() (err error) {
 				keep[i], err = p.asWanted(ctx, i, found[i])
 				return err
-			})
+			}))
 		}
 		if err := group.Wait(); err != nil {
 			return err

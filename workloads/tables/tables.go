@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"benchplan/plan"
+	"benchplan/workloads/guard"
 )
 
 // ErrForeign is the error of an operation that would drop a table that benchplan did not make.
@@ -77,11 +78,11 @@ func Count(ctx context.Context, connector driver.Connector, schema Schema, spec 
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(DefaultThreads())
 	for i, name := range Names(schema, spec) {
-		group.Go(func() error {
+		group.Go(guard.Func(func() error {
 			n, err := countRows(ctx, db, name)
 			rows[i] = TableRows{Table: name, Rows: n}
 			return err
-		})
+		}))
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
@@ -175,10 +176,10 @@ func inspectAll(ctx context.Context, db *sql.DB, tables []string) ([]state, erro
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(DefaultThreads())
 	for i, table := range tables {
-		group.Go(func() (err error) {
+		group.Go(guard.Func(func() (err error) {
 			states[i], err = inspect(ctx, db, table)
 			return err
-		})
+		}))
 	}
 	return states, group.Wait()
 }

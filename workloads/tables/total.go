@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"benchplan/plan"
+	"benchplan/workloads/guard"
 )
 
 // Conserver is what a workload (engine.Workload) can be beside: one that leaves the sum of a column over all its tables as it
@@ -29,13 +30,13 @@ func Total(ctx context.Context, connector driver.Connector, schema Schema, spec 
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(DefaultThreads())
 	for i, name := range Names(schema, spec) {
-		group.Go(func() error {
+		group.Go(guard.Func(func() error {
 			err := db.QueryRowContext(ctx, fmt.Sprintf("SELECT SUM(%s) FROM %s", Quote(column), Quote(name))).Scan(&sums[i])
 			if err != nil {
 				return fmt.Errorf("sum up column %s of table %s: %w", column, name, err)
 			}
 			return nil
-		})
+		}))
 	}
 	if err := group.Wait(); err != nil {
 		return 0, err

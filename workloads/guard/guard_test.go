@@ -1,0 +1,42 @@
+package guard
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func crash(list []int) int { return list[len(list)] }
+
+// TestPanicBecomesAnError with its place, whatever panic was given; and what does not panic is let through.
+func TestPanicBecomesAnError(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func() error
+		text string
+	}{
+		"index":   {func() error { crash(nil); return nil }, "index out of range [0] with length 0, at workloads/guard.crash (guard_test.go:10)"},
+		"text":    {func() error { panic("no") }, "no, at workloads/guard.TestPanicBecomesAnError"},
+		"error":   {func() error { panic(io.ErrUnexpectedEOF) }, "unexpected EOF, at "},
+		"nil map": {func() error { var m map[string]int; m["x"] = 1; return nil }, "assignment to entry in nil map"},
+		"passed on": {func() error {
+			err := Call(func() error { crash(nil); return nil })
+			panic(err)
+		}, "guard_test.go:10"},
+	} {
+		err := Func(c.do)()
+		p, ok := errors.AsType[*Panic](err)
+		if !ok || !strings.Contains(err.Error(), c.text) || !strings.Contains(string(p.Stack), "guard_test.go") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) != (name == "error") {
+			t.Errorf("%s: it wraps another error", name)
+		}
+	}
+	if err := Call(func() error { return io.EOF }); err != io.EOF {
+		t.Error(err)
+	}
+	if err := Call(func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+}
