@@ -24,12 +24,16 @@ const Patience = 30 * time.Second
 // ErrNoAnswer is that a connection was given up since its answer will not come.
 var ErrNoAnswer = errors.New("no answer")
 
+// errDiskFull is that the server waits for room.
+var errDiskFull = errors.New("the server's disk is full, and it waits until somebody makes room there")
+
 // Lookout tells a statement that takes long from one whose answer will not come: of a server that hangs, or one to which the connection is
 // open on one side only. A statement may take as long as it does. But while a connection waits, the lookout asks on another one how the
 // server is, a few times within its patience. The connection is closed, and the statement fails, when for that long
 //
-//   - the server has let nobody in or has not answered, or
-//   - it has nothing to do for the connection, as its process list tells.
+//   - the server has let nobody in or has not answered,
+//   - it has nothing to do for the connection, as its process list tells, or
+//   - it waits until somebody makes room on its disk, as a server does for its binary log.
 //
 // Whether a process list is that of the same server is known by host name and port; where these or the list cannot be had, and behind a
 // proxy that lists something else, only the first holds.
@@ -88,6 +92,7 @@ type sight struct {
 	err      error     // it did not let anybody in, or did not answer
 	instance string    // which server answered; empty: it does not tell
 	busy     map[int64]bool
+	full     bool // its disk is, and it waits for that to change
 }
 
 // look asks how the server is, unless that was asked not long ago. false: ctx ended.
@@ -155,11 +160,17 @@ func (s *sight) list(ctx context.Context, db *sql.DB) error {
 		}
 		ownListed = ownListed || id == own
 		busy[id] = row["command"] != "Sleep"
+		s.full = s.full || waitsForRoom(row["state"])
 	})
 	if err == nil && ownListed {
 		s.instance, s.busy = instance, busy
 	}
 	return err
+}
+
+// waitsForRoom tells whether a statement cannot go on before there is room on the server's disk.
+func waitsForRoom(state string) bool {
+	return state == "Waiting for someone to free space" || state == "Waiting for disk space"
 }
 
 // whereAmI asks which server a connection leads to, and what it is called there.
@@ -302,8 +313,11 @@ func (a *attended) watch(ctx context.Context, began time.Time) {
 
 // trouble tells why the connection may wait for nothing; nil where the server is at work for it, or that cannot be told.
 func (a *attended) trouble(s sight) error {
-	if s.err != nil {
+	switch {
+	case s.err != nil:
 		return fmt.Errorf("the server does not answer on another connection either: %w", s.err)
+	case s.full:
+		return errDiskFull
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -88,6 +88,8 @@ func Remedy(t *plan.Target, err error) string {
 		return "nothing listens there; check the target's address and that the server runs"
 	case errors.Is(err, syscall.ENOENT) && t.Socket != "":
 		return "there is no such socket; check the target's socket and that the server runs"
+	case errors.Is(err, errDiskFull):
+		return "make room there (binary logs, temporary files); what was begun is still waiting"
 	case errors.Is(err, ErrNoAnswer):
 		return "see whether the server hangs, by its error log and its processes, and what stands before it"
 	case untrusted:
@@ -146,7 +148,7 @@ func serverRemedy(t *plan.Target, code int) string {
 		return "raise the server's max_prepared_stmt_count, or end connections that hold prepared statements"
 	case 1290, 1792, 1836:
 		return "the server does not let this account write: set read_only (and super_read_only) OFF, or name the server that is written to"
-	case 1021, 1114:
+	case 3, 1021, 1026, 1114:
 		return "its disk or a limit of its tablespace (innodb_data_file_path, tmp_table_size) is full: make room, or fill fewer rows"
 	case 1130:
 		return "the server lets no connection in from this host"
