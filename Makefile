@@ -8,7 +8,7 @@ BIN   := bin/benchplan
 RACE  := $(shell command -v gcc cc >/dev/null 2>&1 && echo -race)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all build demo test lint fuzz aa browser clean
+.PHONY: all build demo test soak lint fuzz aa browser clean
 
 all: build
 
@@ -22,11 +22,17 @@ test:
 	@.ci/sysbench; server=$$(.ci/server) && sshd=$$(.ci/sshd) && \
 	BENCHPLAN_SERVER="$$server" BENCHPLAN_SSHD="$$sshd" $(GO) test $(RACE) -timeout 15m ./...
 
+# What takes minutes: the tests whose names begin with TestSoak, in the packages of SOAK.
+SOAK ?= ./cmd/benchplan ./workloads/engine
+soak:
+	@server=$$(.ci/server) && BENCHPLAN_SERVER="$$server" \
+	$(GO) test -tags soak -run Soak -timeout 3h -count 1 -v $(SOAK)
+
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
-	$(GO) vet -tags aa,browser ./cmd/benchplan ./results/render
+	$(GO) vet -tags aa,browser,soak ./cmd/benchplan ./results/render ./workloads/engine
 	$(GO) run $(STATICCHECK) ./...
 
 # Each fuzz target of the plan reader for FUZZTIME.

@@ -20,14 +20,16 @@ import (
 // statements, the head of a packet, a row, a statement. The cell comes to its end or is given up, in a time that its limits set, and
 // says how far it came.
 func TestConnectionsThatBreakAfterSomeBytes(t *testing.T) {
-	everyIOAtOnce(t, testConnectionsThatBreakAfterSomeBytes)
+	const stride = 31 // make soak has all
+	everyIO(t, func(t *testing.T, io engine.IOMode) { breakAfterSomeBytes(t, io, stride) })
 }
 
-func testConnectionsThatBreakAfterSomeBytes(t *testing.T, io engine.IOMode) {
+// breakAfterSomeBytes tries places that are so many bytes apart.
+func breakAfterSomeBytes(t *testing.T, io engine.IOMode, stride int64) {
 	d := testdb.Shared(t)
 	w := always([]string{"SELECT ? AS a, REPEAT('b', 300) AS b UNION ALL SELECT 1, 'c'", "SELECT ?"}, read(0), read(1))
 	for _, how := range []proxytest.Manner{proxytest.Cut, proxytest.Reset, proxytest.Swallow} {
-		stride, last := int64(breakStride), int64(1100)
+		stride, last := stride, int64(1100)
 		if how == proxytest.Swallow {
 			stride *= 7 // each takes as long as the limits are
 		}
@@ -118,7 +120,7 @@ func testAConnectionThatBreaksAgainAndAgain(t *testing.T, io engine.IOMode) {
 		}
 		proxy := proxytest.New(t, "unix", d.Server.Socket())
 		proxy.Fail(proxytest.Always(proxytest.Fault{How: proxytest.Cut, After: 1000, Replies: true}))
-		o.IO, o.Clients, o.ServerLost = io, clients(2), second
+		o.IO, o.Clients, o.ServerLost = io, clients(2), 3*second
 		begin := time.Now()
 		out, err := engine.Run(t.Context(), d.Connector(func(c *mysql.Config) { c.Net, c.Addr = "tcp", proxy.Address() }), always([]string{"SELECT ?"}, event...), o, nil, nil)
 		if took := time.Since(begin); took > 40*time.Second {

@@ -9,14 +9,12 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"io"
 	"math/big"
 	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +23,7 @@ import (
 
 	"benchplan/plan"
 	"benchplan/results"
+	"benchplan/steps/localserver/proxytest"
 	"benchplan/workloads/engine"
 	"benchplan/workloads/internal/testdb"
 )
@@ -267,33 +266,6 @@ func testManyClientsOverTCP(t *testing.T, mode engine.IOMode) {
 // tcp gives a change of a connector that reaches the server, which has only a socket file, over TCP.
 func tcp(t *testing.T, d *testdb.Database) func(*mysql.Config) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var relays sync.WaitGroup
-	relay := func(to, from net.Conn) {
-		_, _ = io.Copy(to, from)
-		_, _ = to.Close(), from.Close()
-	}
-	relays.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("unix", d.Server.Socket())
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			relays.Go(func() { relay(server, client) })
-			relays.Go(func() { relay(client, server) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		relays.Wait()
-	})
-	return func(c *mysql.Config) { c.Net, c.Addr = "tcp", listener.Addr().String() }
+	p := proxytest.New(t, "unix", d.Server.Socket())
+	return func(c *mysql.Config) { c.Net, c.Addr = "tcp", p.Address() }
 }
