@@ -38,6 +38,8 @@ type Config struct {
 	// Confirm is asked before data is dropped on a server that is not benchplan's own: a database that was there before, or
 	// a table that benchplan did not make. nil: yes.
 	Confirm func(question string) bool
+
+	patience time.Duration // of the lookout over connections, for tests; 0: target.Patience
 }
 
 // run is a plan under way.

@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -26,6 +27,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// The tests that run beside others wait for most of their time; go test's -parallel goes before.
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
 	status := servertest.Main(m)
 	if err := goleak.Find(); err != nil && status == 0 {
 		fmt.Println(err)

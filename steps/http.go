@@ -261,7 +261,7 @@ func adviseHTTP(err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("%w: nothing listens there", err)
 	case untrusted:
-		return fmt.Errorf("%w: name its authority by tls: {ca: FILE}", err)
+		return fmt.Errorf("%w: %s", err, target.Distrust(err))
 	}
 	return err
 }

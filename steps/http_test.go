@@ -227,7 +227,9 @@ func TestHTTPS(t *testing.T) {
 type authority struct {
 	folder    string
 	authority *x509.Certificate
+	key       *ecdsa.PrivateKey
 	server    tls.Certificate
+	end       time.Time // of the certificates that are issued; zero: in an hour
 }
 
 func (a *authority) file(name string) string { return filepath.Join(a.folder, name) }
@@ -236,7 +238,7 @@ func newAuthority(t *testing.T) *authority {
 	t.Helper()
 	a := &authority{folder: t.TempDir()}
 	caKey, ca, _ := a.issue(t, "ca", nil, nil)
-	a.authority = ca
+	a.authority, a.key = ca, caKey
 	a.issue(t, "client", ca, caKey)
 	_, _, a.server = a.issue(t, "server", ca, caKey)
 	return a
@@ -249,8 +251,12 @@ func (a *authority) issue(t *testing.T, name string, by *x509.Certificate, byKey
 	if err != nil {
 		t.Fatal(err)
 	}
+	end := a.end
+	if end.IsZero() {
+		end = time.Now().Add(time.Hour)
+	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "bench"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "bench"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: end,
 		IsCA: by == nil, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IPAddresses: []net.IP{{127, 0, 0, 1}},
 	}

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -31,6 +32,7 @@ type targets struct {
 	folder   string // that of the plan: paths begin there
 	rehearse bool
 	demand   demand
+	patience time.Duration // of their lookouts
 	log      *slog.Logger
 	note     func(string)
 	recorded []results.Server // as the run's record has them
@@ -44,6 +46,7 @@ type connection struct {
 	target  *plan.Target
 	private *localserver.Server // nil for a server of somebody else
 	config  *mysql.Config       // no database selected
+	lookout *target.Lookout     // over the connections of steps; a load has its own limits
 	server  results.Server      // as the run first met it
 	place   int                 // in the run's record of the servers
 	seen    bool                // its machine was asked who it is
@@ -56,8 +59,10 @@ type connection struct {
 }
 
 func newTargets(c Config) *targets {
-	return &targets{folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), log: c.Writer.Log(), note: c.Observer.Note,
-		recorded: slices.Clone(c.Run.Targets), unset: c.Run.Unset}
+	return &targets{
+		folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), patience: cmp.Or(c.patience, target.Patience),
+		log: c.Writer.Log(), note: c.Observer.Note, recorded: slices.Clone(c.Run.Targets), unset: c.Run.Unset,
+	}
 }
 
 // reach gives the connection to a target; the first time it connects, without selecting a database, and starts a private
@@ -101,6 +106,7 @@ func (ts *targets) connect(ctx context.Context, t *plan.Target) (*connection, er
 	if err != nil {
 		return nil, err
 	}
+	c.lookout = target.NewLookout(c.config, ts.patience)
 	if err := ts.meet(ctx, c); err != nil {
 		if c.private != nil {
 			err = errors.Join(err, c.private.Stop(context.WithoutCancel(ctx)))
@@ -310,8 +316,15 @@ func (c *connection) db(ctx context.Context, database string) (*sql.DB, error) {
 	return db, nil
 }
 
-// connector makes connections to the server; an empty database selects none.
+// connector makes connections to the server that do not wait for ever; an empty database selects none.
 func (c *connection) connector(database string) (driver.Connector, error) {
+	config := c.config.Clone()
+	config.DBName = database
+	return c.lookout.Connector(config)
+}
+
+// loadConnector makes the connections of a load.
+func (c *connection) loadConnector(database string) (driver.Connector, error) {
 	config := c.config.Clone()
 	config.DBName = database
 	return engine.NewConnector(config)
@@ -319,6 +332,7 @@ func (c *connection) connector(database string) (driver.Connector, error) {
 
 // advise says which target an error is from, what to do, and how a private server ended that did.
 func (c *connection) advise(err error) error {
+	err = c.lookout.Explain(err)
 	switch {
 	case err == nil:
 		return nil
@@ -326,17 +340,24 @@ func (c *connection) advise(err error) error {
 		return target.Advise(c.target, err)
 	}
 	if died := c.died(); died != nil {
-		err = died
+		return fmt.Errorf("private server: %w", died)
+	}
+	if remedy := target.Remedy(c.target, err); remedy != "" {
+		return fmt.Errorf("private server: %w: %s", err, remedy)
 	}
 	return fmt.Errorf("private server: %w", err)
 }
 
 // adviseLoad does the same for an error of the engine, which has said itself what to do about errors of the server.
 func (c *connection) adviseLoad(err error) error {
-	if _, server := errors.AsType[*mysql.MySQLError](err); server && c.private == nil {
-		return fmt.Errorf("target %s: %w", c.name(), err)
+	_, server := errors.AsType[*mysql.MySQLError](err)
+	switch {
+	case !server:
+		return c.advise(err)
+	case c.private != nil:
+		return fmt.Errorf("private server: %w", cmp.Or(c.died(), err))
 	}
-	return c.advise(err)
+	return fmt.Errorf("target %s: %w", c.name(), err)
 }
 
 // died waits a moment for the news that a private server has ended by itself, which may come after the broken connection.

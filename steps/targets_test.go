@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"benchplan/steps/localserver"
+	"benchplan/steps/localserver/proxytest"
 	"benchplan/steps/localserver/servertest"
 )
 
@@ -89,7 +91,7 @@ func TestTargetOverTLS(t *testing.T) {
 		"not verified":          {"{ skip_verify: true }", ""},
 		"preferred":             {"preferred", ""},
 		"nobody's authority":    {"true", "p.yaml:3:7: sql: target … the server's certificate is not trusted; name its authority by tls: {ca: FILE}"},
-		"another name":          {"{ ca: " + ca + ", server_name: other.example }", "p.yaml:3:7: sql: target … other.example"},
+		"another name":          {"{ ca: " + ca + ", server_name: other.example }", "p.yaml:3:7: sql: target … other.example … is for another name: use that in the address"},
 		"a file that is no PEM": {"{ ca: p.yaml }", "p.yaml:3:7: sql: target … tls: ca: "},
 		"none":                  {"false", "p.yaml:3:7: sql: assert … "},
 	} {
@@ -106,5 +108,29 @@ func TestTargetOverTLS(t *testing.T) {
 				o.fails(t, c.want)
 			}
 		})
+	}
+}
+
+// TestCertificateThatHasExpired: the run fails before the log-in, and says until when it was good.
+func TestCertificateThatHasExpired(t *testing.T) {
+	t.Parallel()
+	certificates := newAuthority(t)
+	certificates.end = time.Now().Add(-time.Minute)
+	certificates.issue(t, "expired", certificates.authority, certificates.key)
+	server := servertest.Start(t, localserver.Config{TCP: true, Options: map[string]string{
+		"ssl_cert": certificates.file("expired.pem"), "ssl_key": certificates.file("expired.key"),
+	}})
+	carryOut(t, fmt.Sprintf("target: { address: \"%s\", tls: { ca: %s } }\nsteps:\n  - sql: SELECT 1\n", server.Address(), certificates.file("ca.pem"))).
+		fails(t, "p.yaml:3:5: sql: target … certificate has expired … holds from … to "+certificates.end.UTC().Format("2006-01-02 15:04:05")+": renew it there")
+}
+
+// TestPortThatTakesNobody: the queue of connections that wait to be taken is full.
+func TestPortThatTakesNobody(t *testing.T) {
+	t.Parallel()
+	begin := time.Now()
+	carryOut(t, fmt.Sprintf("target: { address: \"%s\", connect_timeout: 500ms }\nsteps:\n  - sql: SELECT 1\n", proxytest.Full(t))).
+		fails(t, "p.yaml:3:5: sql: target 127.0.0.1: … check the target's address, or give it more time by connect_timeout (500ms)")
+	if took := time.Since(begin); took > faultSlack {
+		t.Errorf("it took %s", took)
 	}
 }

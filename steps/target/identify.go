@@ -91,13 +91,13 @@ type interview struct {
 }
 
 // ask asks a question in one of its forms: the next is tried where the server does not understand the one before. What cannot be
-// had is noted.
-func (i *interview) ask(take func(row map[string]string), forms ...string) {
+// had is noted; what was taken of it until then is not the whole.
+func (i *interview) ask(take func(row map[string]string), forms ...string) (known bool) {
 	var err error
 	for _, query := range forms {
 		if i.silences >= mostSilences || i.ctx.Err() != nil {
 			i.unknown(query, errors.New("not asked, since the server had not answered before"))
-			return
+			return false
 		}
 		if err = each(i.ctx, i.db, query, take); errors.Is(err, errSilent) {
 			i.silences++
@@ -109,6 +109,7 @@ func (i *interview) ask(take func(row map[string]string), forms ...string) {
 	if err != nil {
 		i.unknown(forms[0], err)
 	}
+	return err == nil
 }
 
 func (i *interview) unknown(query string, err error) {
@@ -122,9 +123,8 @@ func (i *interview) version() {
 
 func (i *interview) variables() map[string]string {
 	out := map[string]string{}
-	i.ask(variablesInto(out), showVariables)
-	if len(out) == 0 {
-		return nil
+	if !i.ask(variablesInto(out), showVariables) || len(out) == 0 {
+		return nil // half a list would have the rest of it taken for changed
 	}
 	return out
 }

@@ -5,11 +5,15 @@ package target
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"syscall"
+	"time"
 
 	"benchplan/plan"
 
@@ -65,13 +69,14 @@ func Advise(t *plan.Target, err error) error {
 		return nil
 	}
 	name := Name(t)
-	if remedy := remedy(t, err); remedy != "" {
+	if remedy := Remedy(t, err); remedy != "" {
 		return fmt.Errorf("target %s: %w: %s", name, err, remedy)
 	}
 	return fmt.Errorf("target %s: %w", name, err)
 }
 
-func remedy(t *plan.Target, err error) string {
+// Remedy says what to do about the error of a connection; empty where that is not known.
+func Remedy(t *plan.Target, err error) string {
 	_, unknownHost := errors.AsType[*net.DNSError](err)
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	server, _ := errors.AsType[*mysql.MySQLError](err)
@@ -83,8 +88,12 @@ func remedy(t *plan.Target, err error) string {
 		return "nothing listens there; check the target's address and that the server runs"
 	case errors.Is(err, syscall.ENOENT) && t.Socket != "":
 		return "there is no such socket; check the target's socket and that the server runs"
+	case errors.Is(err, errDiskFull):
+		return "make room there (binary logs, temporary files); what was begun is still waiting"
+	case errors.Is(err, ErrNoAnswer):
+		return "see whether the server hangs, by its error log and its processes, and what stands before it"
 	case untrusted:
-		return "the server's certificate is not trusted; name its authority by tls: {ca: FILE}, or its name by tls: {server_name: NAME}"
+		return Distrust(err)
 	case errors.Is(err, mysql.ErrNoTLS):
 		return "the server offers no TLS; set tls: preferred or leave it out"
 	case errors.Is(err, mysql.ErrCleartextPassword):
@@ -95,8 +104,34 @@ func remedy(t *plan.Target, err error) string {
 		return serverRemedy(t, int(server.Number))
 	case network != nil && network.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("check the target's address, or give it more time by connect_timeout (%s)", t.ConnectTimeout)
+	case brokeOff(err):
+		return "the connection broke off; see whether the server runs, by its error log, and what stands before it (a proxy, a firewall)"
 	}
 	return ""
+}
+
+// brokeOff tells whether a connection ended before its time.
+func brokeOff(err error) bool {
+	for _, end := range []error{mysql.ErrInvalidConn, driver.ErrBadConn, mysql.ErrMalformPkt, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// Distrust says what to do about a server's certificate (a *tls.CertificateVerificationError) that is not taken.
+func Distrust(err error) string {
+	invalid, _ := errors.AsType[x509.CertificateInvalidError](err)
+	_, otherName := errors.AsType[x509.HostnameError](err)
+	switch {
+	case invalid.Reason == x509.Expired && invalid.Cert != nil:
+		return fmt.Sprintf("the server's certificate holds from %s to %s: renew it there, or set this machine's clock",
+			invalid.Cert.NotBefore.UTC().Format(time.DateTime), invalid.Cert.NotAfter.UTC().Format(time.DateTime))
+	case otherName:
+		return "the server's certificate is for another name: use that in the address, or say it by tls: {server_name: NAME}"
+	}
+	return "the server's certificate is not trusted; name its authority by tls: {ca: FILE}"
 }
 
 func serverRemedy(t *plan.Target, code int) string {
@@ -105,8 +140,16 @@ func serverRemedy(t *plan.Target, code int) string {
 		return "check the target's user and password, and what the account may do from this host"
 	case 1049:
 		return fmt.Sprintf("the database %q is not there; make it by a step `database: create`", t.Database)
-	case 1040, 1203:
-		return "the server takes no more connections"
+	case 1040:
+		return "the server takes no more connections: raise its max_connections, or end others"
+	case 1203, 1226:
+		return "the account has as many connections as it may: raise its max_user_connections, or end others"
+	case 1461:
+		return "raise the server's max_prepared_stmt_count, or end connections that hold prepared statements"
+	case 1290, 1792, 1836:
+		return "the server does not let this account write: set read_only (and super_read_only) OFF, or name the server that is written to"
+	case 3, 1021, 1026, 1114:
+		return "its disk or a limit of its tablespace (innodb_data_file_path, tmp_table_size) is full: make room, or fill fewer rows"
 	case 1130:
 		return "the server lets no connection in from this host"
 	}

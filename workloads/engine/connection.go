@@ -108,6 +108,21 @@ func (c *connection) adopt(ctx context.Context, conn driver.Conn) error {
 // errNoLoop says why the engine cannot drive a socket itself.
 var errNoLoop = errors.New("it takes Linux, and a TCP or Unix socket without TLS, compression and time limits of the driver for single reads and writes; leave io out to have the driver step in")
 
+// answering limits how long the server may take for one answer while the connection is being made ready. explain says so of an error.
+func (c *connection) answering(ctx context.Context) (limited context.Context, explain func(error) error, done context.CancelFunc) {
+	limit := patience(c.connector)
+	if limit == 0 {
+		return ctx, func(err error) error { return err }, func() {}
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	return limited, func(err error) error {
+		if err != nil && limited.Err() != nil && ctx.Err() == nil {
+			return fmt.Errorf("the server did not answer within %s: %w", limit, context.DeadlineExceeded)
+		}
+		return err
+	}, cancel
+}
+
 // prepare has the driver prepare the templates.
 func (c *connection) prepare(ctx context.Context, preparer driver.ConnPrepareContext) error {
 	c.prepared = c.prepared[:0]
@@ -115,7 +130,10 @@ func (c *connection) prepare(ctx context.Context, preparer driver.ConnPrepareCon
 		return nil
 	}
 	for _, sql := range c.script.templates {
-		stmt, err := preparer.PrepareContext(ctx, sql)
+		limited, explain, done := c.answering(ctx)
+		stmt, err := preparer.PrepareContext(limited, sql)
+		err = explain(err)
+		done()
 		if err != nil {
 			return fmt.Errorf("prepare %q: %w", shorten(sql), err)
 		}
@@ -148,8 +166,14 @@ func (c *connection) detach(ctx context.Context, conn driver.Conn) error {
 		s.limit-- // as the driver takes it
 	}
 	if c.script.patterns == nil {
-		if err := s.prepare(ctx, greeting.Conn, c.script.templates); err != nil {
-			return err
+		b := buffers{in: make([]byte, 4<<10)}
+		for _, sql := range c.script.templates {
+			limited, explain, done := c.answering(ctx)
+			err := explain(s.prepare(limited, greeting.Conn, &b, sql))
+			done()
+			if err != nil {
+				return fmt.Errorf("prepare %q: %w", shorten(sql), err)
+			}
 		}
 	}
 	var err error
@@ -293,14 +317,17 @@ func drain(rows driver.Rows) (n int64, err error) {
 // escapesByBackslash asks the server how it reads literals. A server that cannot tell does as all do by default.
 func (c *connection) escapesByBackslash(ctx context.Context) (bool, error) {
 	mode, err := c.variable(ctx, "sql_mode")
-	if err != nil && (classify(err).lost || ctx.Err() != nil) {
+	if err != nil && (classify(err).lost || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil) {
 		return true, err
 	}
 	return !strings.Contains(mode, "NO_BACKSLASH_ESCAPES"), nil
 }
 
 // variable asks the server for a variable of the session.
-func (c *connection) variable(ctx context.Context, name string) (string, error) {
+func (c *connection) variable(ctx context.Context, name string) (value string, err error) {
+	ctx, explain, done := c.answering(ctx)
+	defer done()
+	defer func() { err = explain(err) }()
 	rows, err := c.queryer.QueryContext(ctx, "SELECT @@"+name, nil)
 	if err != nil {
 		return "", err

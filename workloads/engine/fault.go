@@ -44,9 +44,19 @@ var remedies = map[int]string{
 	1461:               "raise the server's max_prepared_stmt_count to at least clients × statements × tables, or run with ps_mode: disable",
 	codePacketTooLarge: "raise the server's max_allowed_packet, or put fewer rows into an insert",
 	codeDuplicateKey:   "rows of an earlier run are in the way: prepare the tables anew, or allow it with on_error: {1062: restart}",
-	1114:               "the table or the disk is full",
-	1290:               "the server is read-only",
+	1114:               diskFull,
+	3:                  diskFull,
+	1021:               diskFull,
+	1026:               diskFull,
+	1290:               readOnly,
+	1792:               readOnly,
+	1836:               readOnly,
 }
+
+const (
+	readOnly = "the server does not let this account write: set read_only (and super_read_only) OFF, or name the server that is written to"
+	diskFull = "the server's disk or a limit of its tablespace is full: make room there, or run for less time"
+)
 
 // fault is an error of a statement as a session sees it.
 type fault struct {

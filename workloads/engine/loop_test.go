@@ -9,7 +9,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"io"
 	"math/big"
 	"math/rand/v2"
 	"net"
@@ -24,6 +23,7 @@ import (
 
 	"benchplan/plan"
 	"benchplan/results"
+	"benchplan/steps/localserver/proxytest"
 	"benchplan/workloads/engine"
 	"benchplan/workloads/internal/testdb"
 )
@@ -250,7 +250,7 @@ func TestManyClientsOverTCP(t *testing.T) { everyIOAtOnce(t, testManyClientsOver
 
 func testManyClientsOverTCP(t *testing.T, mode engine.IOMode) {
 	d := testdb.Shared(t)
-	to := relayed(t, d, func(client, server net.Conn) { _, _ = io.Copy(client, server) })
+	to := tcp(t, d)
 	text := strings.Repeat("x", 1<<20)
 	w := load{templates: []string{"SELECT ?, REPEAT('a', 1000000) UNION ALL SELECT 'b', 'c'"}, event: func(_ int, random *rand.Rand) []engine.Statement {
 		s := engine.Statement{Class: results.Read}
@@ -261,4 +261,11 @@ func testManyClientsOverTCP(t *testing.T, mode engine.IOMode) {
 	if err != nil || out.Events != 80 || out.Statements[results.Read].Rows != 240 || len(out.Restarts) != 0 {
 		t.Errorf("%d events, %+v, restarts %+v, %v", out.Events, out.Statements, out.Restarts, err)
 	}
+}
+
+// tcp gives a change of a connector that reaches the server, which has only a socket file, over TCP.
+func tcp(t *testing.T, d *testdb.Database) func(*mysql.Config) {
+	t.Helper()
+	p := proxytest.New(t, "unix", d.Server.Socket())
+	return func(c *mysql.Config) { c.Net, c.Addr = "tcp", p.Address() }
 }

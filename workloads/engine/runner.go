@@ -35,6 +35,7 @@ type runner struct {
 	pacer    *pacer        // of an open loop; nil: the loop is closed
 	place    *waiter       // in the pacer
 
+	streak    streak      // of losses of the connection
 	lostAt    int64       // since when there is no connection; 0 while there is one
 	lostError error       // why there is none
 	away      atomic.Bool // there is none, for others to read
@@ -96,13 +97,49 @@ const (
 	mostBackOff  = time.Second
 )
 
+// streak counts how often a connection was lost in a row, with no event between that came to its end: who can connect and yet does nothing
+// gets no further by connecting.
+type streak struct {
+	losses int
+	first  int64 // when
+	events int64 // that had come to their end by then
+}
+
+// add counts one more.
+func (s *streak) add(now, events int64) {
+	if s.losses == 0 || events != s.events {
+		*s = streak{first: now, events: events}
+	}
+	s.losses++
+}
+
+// backOff is how long to wait before the next try to connect: not at all the first time.
+func (s *streak) backOff() time.Duration {
+	if s.losses == 1 {
+		return 0
+	}
+	return min(firstBackOff<<min(s.losses-2, 10), mostBackOff)
+}
+
+// hopeless tells whether it has been so for that long. A few losses are none, however far apart: events may take long.
+func (s *streak) hopeless(now int64, patience time.Duration) bool {
+	const few = 3
+	return s.losses > few && now-s.first >= int64(patience)
+}
+
 // reconnect tries, ever less often, until there is a connection (true), the cell is over, or patience is at its end.
 func (r *runner) reconnect(ended context.Context, since int64) bool {
 	r.line.close()
 	r.lostAt = max(since, 1)
 	r.away.Store(true)
+	if r.streak.add(since, r.session.ended); r.streak.hopeless(since, r.patience) {
+		r.session.cell.fail(since, fmt.Errorf("%w: the connection broke off %d times within %s, and no event came to its end between: %w",
+			ErrServerLost, r.streak.losses, time.Duration(since-r.streak.first).Round(time.Second/10), r.reason()))
+		return false
+	}
 	ctx, cancel := context.WithTimeout(ended, r.patience)
 	defer cancel()
+	pause(ctx, r.streak.backOff())
 	for wait := firstBackOff; ; wait = min(2*wait, mostBackOff) {
 		err := r.line.open(ctx)
 		if err == nil {
@@ -113,12 +150,8 @@ func (r *runner) reconnect(ended context.Context, since int64) bool {
 		if ctx.Err() == nil {
 			r.lostError = err
 		}
-		pause := time.NewTimer(wait)
-		select {
-		case <-pause.C:
+		if pause(ctx, wait) {
 			continue
-		case <-ctx.Done():
-			pause.Stop()
 		}
 		if ended.Err() == nil {
 			r.session.cell.fail(r.clock.now(), fmt.Errorf("%w: no connection for %s: %w", ErrServerLost, r.patience, r.reason()))
@@ -127,10 +160,25 @@ func (r *runner) reconnect(ended context.Context, since int64) bool {
 	}
 }
 
-// reason gives the last error met while there is no connection.
+// pause waits; false: ctx ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d == 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// reason gives the last error met while there is no connection, and what to do about it.
 func (r *runner) reason() error {
 	if r.lostError == nil {
 		return errors.New("no answer")
 	}
-	return r.lostError
+	return advise(r.lostError)
 }

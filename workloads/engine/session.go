@@ -90,6 +90,7 @@ type session struct {
 	open           bool  // an event is under way
 	ticket         bool  // and has its place among the events of the measured part
 	taken          int64 // how many such places the session has had
+	ended          int64 // events that came to their end, counted or not
 	events, busy   int64 // counted events, and the nanoseconds that they took
 	stranded       bool  // its connection was lost when there was no time left for another: see settle
 	begun          bool  // it was driven at all
@@ -187,6 +188,7 @@ func (s *session) answered(now, rows, affected int64) step {
 	s.client.Done(rows, affected)
 	s.count(now, rows, affected)
 	if s.statement.Last {
+		s.ended++
 		return s.begin(now)
 	}
 	return s.next(now)
@@ -340,6 +342,7 @@ func (s *session) undo(now int64, lost bool) step {
 	case s.then == Stop || now >= s.cell.end.Load():
 		return stop
 	case s.then == Count:
+		s.ended++
 		s.putFailed(now)
 		return s.begin(now)
 	}

@@ -129,34 +129,31 @@ func (s *socket) heed() error {
 	return err
 }
 
-// prepare prepares the templates over the connection, while it is still the driver's.
-func (s *socket) prepare(ctx context.Context, conn net.Conn, templates []string) error {
+// prepare prepares a template over the connection, while it is still the driver's.
+func (s *socket) prepare(ctx context.Context, conn net.Conn, b *buffers, sql string) error {
 	defer interruptible(ctx, conn)()
-	b := buffers{in: make([]byte, 4<<10)}
-	for _, sql := range templates {
-		b.command.Prepare(sql, s.limit)
-		packets, sequence, err := b.command.Packets()
-		if err == nil {
-			s.answer.Begin(sequence, true)
-			_, err = conn.Write(packets)
-		}
-		for status := protocol.More; err == nil && status != protocol.Done; {
-			var n int
-			if n, err = conn.Read(b.in); err == nil {
-				status, _, err = s.feed(b.in[:n])
-			}
-		}
-		if err == nil {
-			err = s.answer.Err()
-		}
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return fmt.Errorf("prepare %q: %w", shorten(sql), translate(err))
-		}
-		s.statements = append(s.statements, preparedStatement{s.answer.ID, s.answer.Params})
+	b.command.Prepare(sql, s.limit)
+	packets, sequence, err := b.command.Packets()
+	if err == nil {
+		s.answer.Begin(sequence, true)
+		_, err = conn.Write(packets)
 	}
+	for status := protocol.More; err == nil && status != protocol.Done; {
+		var n int
+		if n, err = conn.Read(b.in); err == nil {
+			status, _, err = s.feed(b.in[:n])
+		}
+	}
+	if err == nil {
+		err = s.answer.Err()
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return translate(err)
+	}
+	s.statements = append(s.statements, preparedStatement{s.answer.ID, s.answer.Params})
 	return nil
 }
 

@@ -65,6 +65,12 @@ func (b bounded) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, err
 }
 
+// patience is how long a connection of the connector waits for one answer while it is being made ready; 0: as long as it takes.
+func patience(c driver.Connector) time.Duration {
+	b, _ := c.(bounded)
+	return b.limit
+}
+
 // wire is the socket under a client's connection. A driver.Conn must be used by one goroutine at a time, its socket may be
 // closed by any.
 type wire struct {

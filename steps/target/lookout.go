@@ -1,0 +1,328 @@
+package target
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"benchplan/workloads/engine"
+)
+
+// Patience is how long a connection waits at the least before it is found to wait for nothing. See Lookout.
+const Patience = 30 * time.Second
+
+// ErrNoAnswer is that a connection was given up since its answer will not come.
+var ErrNoAnswer = errors.New("no answer")
+
+// errDiskFull is that the server waits for room.
+var errDiskFull = errors.New("the server's disk is full, and it waits until somebody makes room there")
+
+// Lookout tells a statement that takes long from one whose answer will not come: of a server that hangs, or one to which the connection is
+// open on one side only. A statement may take as long as it does. But while a connection waits, the lookout asks on another one how the
+// server is, a few times within its patience. The connection is closed, and the statement fails, when for that long
+//
+//   - the server has let nobody in or has not answered,
+//   - it has nothing to do for the connection, as its process list tells, or
+//   - it waits until somebody makes room on its disk, as a server does for its binary log.
+//
+// Whether a process list is that of the same server is known by host name and port; where these or the list cannot be had, and behind a
+// proxy that lists something else, only the first holds.
+type Lookout struct {
+	config   *mysql.Config // for connections of its own
+	patience time.Duration
+
+	looking chan struct{} // held by who looks
+	seen    sight         // of the server, shared by all connections that wait
+
+	mu   sync.Mutex
+	last error // why a connection was last given up
+}
+
+// NewLookout makes the lookout of a server that the configuration leads to.
+func NewLookout(config *mysql.Config, patience time.Duration) *Lookout {
+	return &Lookout{config: config, patience: patience, looking: make(chan struct{}, 1)}
+}
+
+// Connector makes connections by the configuration, which leads to the same server, that are looked after. What was given up before is
+// forgotten.
+func (l *Lookout) Connector(config *mysql.Config) (driver.Connector, error) {
+	l.giveUp(nil)
+	c := config.Clone()
+	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		a := &attended{Conn: conn, lookout: l}
+		if slot, ok := ctx.Value(attendedKey{}).(**attended); ok {
+			*slot = a
+		}
+		return a, nil
+	}
+	connector, err := engine.NewConnector(c)
+	if err != nil {
+		return nil, err
+	}
+	return attendedConnector{connector}, nil
+}
+
+// Explain gives the reason in place of the driver's error where the lookout has closed a connection.
+func (l *Lookout) Explain(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last == nil || !errors.Is(err, mysql.ErrInvalidConn) && !errors.Is(err, driver.ErrBadConn) {
+		return err
+	}
+	return l.last
+}
+
+// sight is what a look at the server gave.
+type sight struct {
+	at       time.Time // when it was begun
+	err      error     // it did not let anybody in, or did not answer
+	instance string    // which server answered; empty: it does not tell
+	busy     map[int64]bool
+	full     bool // its disk is, and it waits for that to change
+}
+
+// look asks how the server is, unless that was asked not long ago. false: ctx ended.
+func (l *Lookout) look(ctx context.Context) (sight, bool) {
+	select {
+	case l.looking <- struct{}{}:
+		defer func() { <-l.looking }()
+	case <-ctx.Done():
+		return sight{}, false
+	}
+	if time.Since(l.seen.at) < l.interval() {
+		return l.seen, true
+	}
+	s := l.ask(ctx)
+	if ctx.Err() != nil {
+		return s, false
+	}
+	l.seen = s
+	return s, true
+}
+
+// giveUp notes why a connection is closed.
+func (l *Lookout) giveUp(reason error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = reason
+}
+
+// interval is the time between two looks.
+func (l *Lookout) interval() time.Duration { return l.patience / 6 }
+
+// ask lets the server say who it is and what it is doing.
+func (l *Lookout) ask(ctx context.Context) (s sight) {
+	s.at = time.Now()
+	limited, cancel := context.WithTimeout(ctx, l.patience)
+	defer cancel()
+	connector, err := engine.NewConnector(l.config)
+	if err != nil {
+		return s
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if err = db.PingContext(limited); err == nil {
+		err = s.list(limited, db)
+	}
+	if serverError(err) == 0 {
+		s.err = err // an error of the server is an answer
+	}
+	return s
+}
+
+// list reads the process list.
+func (s *sight) list(ctx context.Context, db *sql.DB) error {
+	var instance string
+	var own int64
+	if err := each(ctx, db, whereAmI, func(row map[string]string) { instance, own = instanceOf(row) }); err != nil {
+		return err
+	}
+	busy, ownListed := map[int64]bool{}, false
+	err := each(ctx, db, "SHOW PROCESSLIST", func(row map[string]string) {
+		id, err := strconv.ParseInt(row["id"], 10, 64)
+		if err != nil {
+			return
+		}
+		ownListed = ownListed || id == own
+		busy[id] = row["command"] != "Sleep"
+		s.full = s.full || waitsForRoom(row["state"])
+	})
+	if err == nil && ownListed {
+		s.instance, s.busy = instance, busy
+	}
+	return err
+}
+
+// waitsForRoom tells whether a statement cannot go on before there is room on the server's disk.
+func waitsForRoom(state string) bool {
+	return state == "Waiting for someone to free space" || state == "Waiting for disk space"
+}
+
+// whereAmI asks which server a connection leads to, and what it is called there.
+const whereAmI = "SELECT CONNECTION_ID() AS id, @@hostname AS host, @@port AS port"
+
+func instanceOf(row map[string]string) (instance string, id int64) {
+	id, err := strconv.ParseInt(row["id"], 10, 64)
+	if err != nil {
+		return "", 0
+	}
+	return row["host"] + ":" + row["port"], id
+}
+
+// attendedKey is that of a context in which dialling leaves the connection.
+type attendedKey struct{}
+
+// attendedConnector has each new connection say where it leads.
+type attendedConnector struct{ driver.Connector }
+
+// Connect implements driver.Connector.
+func (c attendedConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	var a *attended
+	conn, err := c.Connector.Connect(context.WithValue(ctx, attendedKey{}, &a))
+	if err != nil || a == nil {
+		return conn, err
+	}
+	limited, cancel := context.WithTimeout(ctx, questionTime)
+	defer cancel()
+	row, err := one(limited, conn, whereAmI)
+	if err != nil && serverError(err) == 0 {
+		_ = conn.Close()
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.instance, a.id = instanceOf(row)
+	return conn, nil
+}
+
+// one gives the only row of an answer.
+func one(ctx context.Context, conn driver.Conn, query string) (map[string]string, error) {
+	queryer, ok := conn.(driver.QueryerContext)
+	if !ok {
+		return nil, nil
+	}
+	rows, err := queryer.QueryContext(ctx, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	values := make([]driver.Value, len(rows.Columns()))
+	if err := rows.Next(values); err != nil && err != io.EOF {
+		return nil, err
+	}
+	row := map[string]string{}
+	for i, name := range rows.Columns() {
+		if text, ok := values[i].([]byte); ok {
+			row[name] = string(text)
+		} else if values[i] != nil {
+			row[name] = fmt.Sprint(values[i])
+		}
+	}
+	return row, nil
+}
+
+// attended is a connection that is looked after while somebody waits for it. One goroutine at a time reads and writes, any may close it.
+type attended struct {
+	net.Conn
+	lookout *Lookout
+
+	mu       sync.Mutex
+	instance string // where it leads; empty: not known
+	id       int64  // and what it is called there
+}
+
+// SyscallConn lets the driver see whether the server has closed the connection meanwhile.
+func (a *attended) SyscallConn() (syscall.RawConn, error) {
+	conn, ok := a.Conn.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return conn.SyscallConn()
+}
+
+// Read implements net.Conn.
+func (a *attended) Read(b []byte) (int, error) {
+	defer a.attend()()
+	return a.Conn.Read(b)
+}
+
+// Write implements net.Conn.
+func (a *attended) Write(b []byte) (int, error) {
+	defer a.attend()()
+	return a.Conn.Write(b)
+}
+
+// attend begins to look after what is waited for, until the function that it gives is called.
+func (a *attended) attend() (done func()) {
+	ctx, end := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	watching.Add(1)
+	began := time.Now()
+	timer := time.AfterFunc(a.lookout.interval(), func() {
+		defer watching.Done()
+		a.watch(ctx, began)
+	})
+	return func() {
+		end()
+		if timer.Stop() {
+			watching.Done()
+		}
+		watching.Wait()
+	}
+}
+
+// watch looks at the server again and again while the connection waits, and closes the connection where that is of no use.
+func (a *attended) watch(ctx context.Context, began time.Time) {
+	tick := time.NewTicker(a.lookout.interval())
+	defer tick.Stop()
+	for good := began; ; {
+		s, ok := a.lookout.look(ctx)
+		if !ok {
+			return
+		}
+		switch trouble := a.trouble(s); {
+		case trouble == nil:
+			good = time.Now()
+		case time.Since(good) >= a.lookout.patience:
+			a.lookout.giveUp(fmt.Errorf("%w for %s: %w", ErrNoAnswer, time.Since(began).Round(time.Second/10), trouble))
+			_ = a.Close()
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// trouble tells why the connection may wait for nothing; nil where the server is at work for it, or that cannot be told.
+func (a *attended) trouble(s sight) error {
+	switch {
+	case s.err != nil:
+		return fmt.Errorf("the server does not answer on another connection either: %w", s.err)
+	case s.full:
+		return errDiskFull
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.instance == "" || a.instance != s.instance || s.busy[a.id] {
+		return nil
+	}
+	return errors.New("the server answers on another connection and has nothing to do for this one, so what lies between has lost it (a proxy, a firewall, a router)")
+}
