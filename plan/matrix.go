@@ -1,6 +1,12 @@
 package plan
 
-import "slices"
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Cell is one combination of a matrix's axes, run for the Repeat-th time. A step without a matrix has one cell without labels.
 type Cell struct {
@@ -84,7 +90,7 @@ func (m *matrix) expand(s *Scope, d *decoder) ([]Cell, bool) {
 		product = min(product*len(axes[i]), maxCells+1)
 	}
 	if product > maxCells {
-		d.report(m.pos, "the matrix has more than %d cells", maxCells)
+		d.report(m.pos, "the matrix has %s cells, more than %d", productText(axes), maxCells)
 		return nil, false
 	}
 	excludes, fine := m.excluded(axes, s, d)
@@ -99,6 +105,27 @@ func (m *matrix) expand(s *Scope, d *decoder) ([]Cell, bool) {
 	}
 	cells, fine = m.include(cells, axes, s, d, known)
 	return cells, known && fine
+}
+
+// productText writes a product that may be beyond any integer, with its factors: 1440000 = 1200 × 1200.
+func productText(axes [][]axisValue) string {
+	product := big.NewInt(1)
+	var factors []string
+	for _, values := range axes {
+		product.Mul(product, big.NewInt(int64(len(values))))
+		factors = append(factors, strconv.Itoa(len(values)))
+	}
+	if len(factors) == 1 {
+		return factors[0]
+	}
+	digits := product.String()
+	if len(digits) > 20 {
+		digits = fmt.Sprintf("%.3g", new(big.Float).SetInt(product))
+	}
+	if len(factors) > 10 {
+		return digits
+	}
+	return digits + " = " + strings.Join(factors, " × ")
 }
 
 // multiply makes the product of the axes.

@@ -115,7 +115,7 @@ func (s *Scope) cells(step *Step, d *decoder) (cells []Cell, repeats int, ok boo
 	}
 	cells, ok = step.matrix.expand(s, d)
 	if len(cells)*repeats > maxCells {
-		d.report(step.Pos, "with its repeats the step has more than %d cells", maxCells)
+		d.report(step.Pos, "with its %d repeats the step has %d cells, more than %d", repeats, len(cells)*repeats, maxCells)
 		return nil, 1, false
 	}
 	return cells, repeats, ok
