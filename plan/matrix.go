@@ -18,7 +18,13 @@ type Cell struct {
 }
 
 // maxCells bounds what one step expands to, repeats included, and what a check walks in all.
-const maxCells = 1_000_000
+const maxCells = 200_000
+
+// maxLabels bounds the labels of one cell, and maxCells times 10 those that the cells of one matrix have together.
+const maxLabels = 100
+
+// maxExcluding bounds the entries of exclude that all cells of a matrix are held against.
+const maxExcluding = 100 * maxCells
 
 // matrix is the product of axes.
 type matrix struct {
@@ -91,6 +97,14 @@ func (m *matrix) expand(s *Scope, d *decoder) ([]Cell, bool) {
 	}
 	if product > maxCells {
 		d.report(m.pos, "the matrix has %s cells, more than %d", productText(axes), maxCells)
+		return nil, false
+	}
+	if len(m.axes) > maxLabels || product*len(m.axes) > 10*maxCells {
+		d.report(m.pos, "the matrix has %d cells with %d axes each, which is too much", product, len(m.axes))
+		return nil, false
+	}
+	if product*len(m.excludes) > maxExcluding {
+		d.report(m.pos, "the matrix has %d cells and %d entries of exclude: all cells against all entries is more than can be gone through; take values off the axes instead", product, len(m.excludes))
 		return nil, false
 	}
 	excludes, fine := m.excluded(axes, s, d)
