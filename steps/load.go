@@ -50,7 +50,7 @@ func (c *Call) serverLoad(ctx context.Context, spec *runSpec, definition engine.
 	if err != nil {
 		return nil, err
 	}
-	connector, err := conn.connector(t.Database)
+	connector, err := conn.loadConnector(t.Database)
 	if err != nil {
 		return nil, err
 	}

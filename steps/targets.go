@@ -254,8 +254,19 @@ func (c *connection) db(ctx context.Context, database string) (*sql.DB, error) {
 	return db, nil
 }
 
-// connector makes connections to the server; an empty database selects none.
+// connector makes connections to the server for statements of which the answers are read whole; an empty database selects none.
 func (c *connection) connector(database string) (driver.Connector, error) {
+	config := c.config.Clone()
+	config.DBName, config.DialFunc = database, target.Dial
+	connector, err := engine.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	return target.Wary(connector), nil
+}
+
+// loadConnector makes the connections of a load.
+func (c *connection) loadConnector(database string) (driver.Connector, error) {
 	config := c.config.Clone()
 	config.DBName = database
 	return engine.NewConnector(config)
