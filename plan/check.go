@@ -27,8 +27,8 @@ type check struct {
 	known bool
 }
 
-// maxValues bounds what the expressions of all cells give together.
-const maxValues = 50_000_000
+// maxValues bounds what the expressions of all cells give together, and what is read anew in each cell since expressions stand in it.
+const maxValues = 20_000_000
 
 // checkedSpec is a spec without expressions, decoded once.
 type checkedSpec struct {
@@ -101,7 +101,10 @@ func (c *check) step(step *Step, s *Scope, times int) (ran bool) {
 			c.add(c.plan.Root.Pos, "the plan has more than %d cells", maxCells)
 			return ran
 		}
-		if c.full() {
+		if c.budget.left <= 0 && !c.full() {
+			c.add(step.Pos, "what is worked out anew in each cell is too much for so many cells")
+		}
+		if c.full() || c.budget.left <= 0 {
 			return ran
 		}
 		cell.Repeat, cell.Repeats = 1, repeats
@@ -122,6 +125,7 @@ func (c *check) cell(s *Scope, times int) bool {
 	}
 	unsure := errors.Is(s.ifError, errUnknown)
 	c.plan.Summary.Open = c.plan.Summary.Open || unsure && step.hasLoad
+	c.budget.left -= len(step.assert) + len(step.labels) // what is looked at anew in each cell
 	if len(step.frame.fields) > 0 {
 		s.frame(c.decoder())
 	}
@@ -177,6 +181,7 @@ func (c *check) decoded(s *Scope, d *decoder) (any, bool) {
 	before := len(c.found)
 	known := c.specs[step]
 	if known == nil {
+		d.spend(step.spec)
 		known = &checkedSpec{spec: s.spec(d), failed: len(c.found) > before}
 		if !step.spec.dynamic {
 			c.specs[step] = known

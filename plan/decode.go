@@ -162,6 +162,16 @@ func (d *decoder) eval(n *node, s *Scope) (any, bool) {
 	return value, true
 }
 
+// spend takes what is worked out anew in each cell off the budget of a check.
+func (d *decoder) spend(n *node) {
+	if d.budget == nil || !n.dynamic || d.budget.left <= 0 {
+		return
+	}
+	if d.budget.left -= n.size; d.budget.left <= 0 {
+		d.report(n.pos, "this is worked out anew in so many cells that all of it is too large: take out of the matrix what is the same in all cells")
+	}
+}
+
 // nodeOf makes a node of a value, at the place of the node that it came from.
 func nodeOf(value any, from *node) *node {
 	n := &node{pos: from.pos, kind: scalarNode, value: value}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -49,6 +50,9 @@ type text struct {
 	name  string
 	bytes []byte // without a byte order mark
 	lines []string
+
+	mu    sync.Mutex
+	runes map[int][]rune // of lines, by their numbers: many expressions can stand in one long line
 }
 
 // breaks are the line breaks of YAML besides the carriage return with a line feed behind it.
@@ -64,6 +68,21 @@ func (t *text) line(n int) string {
 		return ""
 	}
 	return t.lines[n-1]
+}
+
+// characters gives a line as characters, for reading only.
+func (t *text) characters(n int) []rune {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	runes, known := t.runes[n]
+	if !known {
+		if t.runes == nil {
+			t.runes = map[int][]rune{}
+		}
+		runes = []rune(t.line(n))
+		t.runes[n] = runes
+	}
+	return runes
 }
 
 // within gives the nearest place that the text has: YAML puts what is missing behind the end.
@@ -169,6 +188,9 @@ type reporter struct {
 func newReporter(t *text) *reporter { return &reporter{text: t} }
 
 func (r *reporter) add(p Position, format string, args ...any) {
+	if r.full() {
+		return
+	}
 	from := r.text
 	if p.origin != nil {
 		from = p.origin
@@ -185,7 +207,7 @@ func (r *reporter) add(p Position, format string, args ...any) {
 	}
 	d := Diagnostic{File: from.name, Pos: p, Message: message, Line: from.line(p.Line)}
 	key := d.Error()
-	if r.seen[key] || r.full() {
+	if r.seen[key] {
 		return
 	}
 	if r.seen == nil {

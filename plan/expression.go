@@ -14,6 +14,12 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
+// The bounds of what is compiled: expr-lang reads what is nested by recursion, and a compiled expression takes some kilobytes.
+const (
+	maxExpression  = 16 << 10 // bytes
+	maxExpressions = 20_000
+)
+
 // expression is one expr-lang expression of a plan, compiled once.
 type expression struct {
 	source  string
@@ -44,6 +50,14 @@ func (p *parser) compile(source string, where *locator, base int) *expression {
 	e.where = *where
 	if e.source == "" {
 		p.add(e.pos, "an expression is missing here")
+		return nil
+	}
+	switch {
+	case len(e.source) > maxExpression:
+		p.add(e.pos, "the expression has %d bytes, more than %d", len(e.source), maxExpression)
+		return nil
+	case len(p.expressions) == maxExpressions:
+		p.add(e.pos, "the plan has more than %d expressions", maxExpressions)
 		return nil
 	}
 	tree, err := parseExpression(e.source)

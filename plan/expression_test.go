@@ -146,7 +146,7 @@ func TestTextsThatGrow(t *testing.T) {
 	}
 	start := time.Now()
 	got = mistakes(t, text+"steps: [ { http: { get: \"${{ vars."+"b"+strings.Repeat("x", 39)+" }}\" } } ]")
-	if !strings.HasSuffix(got[0], "what the expressions give is too large") || time.Since(start) > 5*time.Second {
+	if len(got) != 1 || !strings.HasSuffix(got[0], "the variables that are known here are too large together") || time.Since(start) > 5*time.Second {
 		t.Errorf("%.300q after %v", got, time.Since(start))
 	}
 }
@@ -164,3 +164,24 @@ func TestCheckExpressionAndHolds(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestExpressionsAreBounded: what is nested deeply or written without end is refused before it is read.
+func TestExpressionsAreBounded(t *testing.T) {
+	for name, expression := range map[string]string{
+		"calls": strings.Repeat("len(", 100_000), "brackets": strings.Repeat("(", 100_000), "lists": strings.Repeat("[", 100_000), "not": strings.Repeat("!", 100_000) + "true",
+		"signs": strings.Repeat("- ", 100_000) + "1", "choices": strings.Repeat("1?2:", 100_000) + "1", "members": "vars" + strings.Repeat(".a", 100_000), "names": strings.Repeat("let a=1;", 50_000) + "1",
+	} {
+		if got := mistakes(t, "steps:\n  - sql: ${{ "+expression+" }}"); len(got) != 1 || !strings.HasPrefix(got[0], "2:14 the expression has ") {
+			t.Errorf("%s: %.300q", name, got)
+		}
+		short := expression[:maxDeep]
+		if got := mistakes(t, "steps:\n  - sql: ${{ "+short+" }}"); len(got) == 0 {
+			t.Errorf("%s: nothing is wrong with it", name)
+		}
+	}
+	if got := mistakes(t, "x-a: ["+strings.Repeat("'${{ 1 }}',", 20_001)+"]\nsteps:\n  - wait: 1s"); len(got) != 1 || !strings.Contains(got[0], "the plan has more than 20000 expressions") {
+		t.Errorf("%.300q", got)
+	}
+}
+
+const maxDeep = 16_000

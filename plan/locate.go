@@ -22,7 +22,7 @@ type locator struct {
 
 func newLocator(t *text, start Position, style yaml.Style, value string) locator {
 	l := locator{text: t, start: start, style: style, value: []rune(value), line: start.Line - 1, column: start.Column - 1}
-	l.runes = []rune(t.line(start.Line))
+	l.runes = t.characters(start.Line)
 	for c := l.rune(); c == '&' || c == '!'; c = l.rune() { // an anchor, a tag
 		for c = l.rune(); c != 0 && !white(c); c = l.rune() {
 			l.column++
@@ -81,7 +81,7 @@ func (l *locator) rune() rune {
 
 func (l *locator) nextLine() {
 	l.line, l.column = l.line+1, 0
-	l.runes = []rune(l.text.line(l.line + 1))
+	l.runes = l.text.characters(l.line + 1)
 }
 
 func (l *locator) skipWhite() {

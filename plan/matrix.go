@@ -1,6 +1,12 @@
 package plan
 
-import "slices"
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Cell is one combination of a matrix's axes, run for the Repeat-th time. A step without a matrix has one cell without labels.
 type Cell struct {
@@ -12,7 +18,13 @@ type Cell struct {
 }
 
 // maxCells bounds what one step expands to, repeats included, and what a check walks in all.
-const maxCells = 1_000_000
+const maxCells = 200_000
+
+// maxLabels bounds the labels of one cell, and maxCells times 10 those that the cells of one matrix have together.
+const maxLabels = 100
+
+// maxExcluding bounds the entries of exclude that all cells of a matrix are held against.
+const maxExcluding = 100 * maxCells
 
 // matrix is the product of axes.
 type matrix struct {
@@ -84,7 +96,15 @@ func (m *matrix) expand(s *Scope, d *decoder) ([]Cell, bool) {
 		product = min(product*len(axes[i]), maxCells+1)
 	}
 	if product > maxCells {
-		d.report(m.pos, "the matrix has more than %d cells", maxCells)
+		d.report(m.pos, "the matrix has %s cells, more than %d", productText(axes), maxCells)
+		return nil, false
+	}
+	if len(m.axes) > maxLabels || product*len(m.axes) > 10*maxCells {
+		d.report(m.pos, "the matrix has %d cells with %d axes each, which is too much", product, len(m.axes))
+		return nil, false
+	}
+	if product*len(m.excludes) > maxExcluding {
+		d.report(m.pos, "the matrix has %d cells and %d entries of exclude: all cells against all entries is more than can be gone through; take values off the axes instead", product, len(m.excludes))
 		return nil, false
 	}
 	excludes, fine := m.excluded(axes, s, d)
@@ -99,6 +119,27 @@ func (m *matrix) expand(s *Scope, d *decoder) ([]Cell, bool) {
 	}
 	cells, fine = m.include(cells, axes, s, d, known)
 	return cells, known && fine
+}
+
+// productText writes a product that may be beyond any integer, with its factors: 1440000 = 1200 × 1200.
+func productText(axes [][]axisValue) string {
+	product := big.NewInt(1)
+	var factors []string
+	for _, values := range axes {
+		product.Mul(product, big.NewInt(int64(len(values))))
+		factors = append(factors, strconv.Itoa(len(values)))
+	}
+	if len(factors) == 1 {
+		return factors[0]
+	}
+	digits := product.String()
+	if len(digits) > 20 {
+		digits = fmt.Sprintf("%.3g", new(big.Float).SetInt(product))
+	}
+	if len(factors) > 10 {
+		return digits
+	}
+	return digits + " = " + strings.Join(factors, " × ")
 }
 
 // multiply makes the product of the axes.

@@ -17,6 +17,9 @@ import (
 // maxExpressionCost is that budget, in values, and in pieces of texts of 64 bytes.
 const maxExpressionCost = 1_000_000
 
+// maxHeld bounds, by the same measure, the variables that a step can see: they are in memory at once.
+const maxHeld = 500_000
+
 var errCost = errors.New("the expression takes too much time or memory")
 
 // meterName is what the budget is called in an expression's names: nothing that an expression can say.

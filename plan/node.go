@@ -11,8 +11,8 @@ import (
 
 // The bounds of a plan's text. A matrix multiplies when it is expanded, not when it is written: real plans are far below these.
 const (
-	maxSourceBytes = 4 << 20
-	maxNodes       = 500_000 // with aliases written out
+	maxSourceBytes = 512 << 10
+	maxNodes       = 250_000 // with aliases written out
 	maxDepth       = 100     // likewise
 )
 

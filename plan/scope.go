@@ -13,6 +13,7 @@ type Scope struct {
 	step   *Step // whose cell it is; the outermost group at the root
 
 	vars   map[string]any // of this group alone
+	held   int            // the size of the variables of this group and those around, as the budget of an expression has it
 	axes   map[string]any // of this step alone
 	labels []Label        // of this cell, the outer ones first
 	path   []string       // names of the steps around and of this one
@@ -115,7 +116,7 @@ func (s *Scope) cells(step *Step, d *decoder) (cells []Cell, repeats int, ok boo
 	}
 	cells, ok = step.matrix.expand(s, d)
 	if len(cells)*repeats > maxCells {
-		d.report(step.Pos, "with its repeats the step has more than %d cells", maxCells)
+		d.report(step.Pos, "with its %d repeats the step has %d cells, more than %d", repeats, len(cells)*repeats, maxCells)
 		return nil, 1, false
 	}
 	return cells, repeats, ok
@@ -183,6 +184,9 @@ func (s *Scope) addLabel(f *field, d *decoder) {
 	switch {
 	case !ok:
 		s.flawed, s.vague = true, append(s.vague, "labels")
+	case len(s.labels) >= maxLabels:
+		d.report(f.pos, "more than %d labels are around this step", maxLabels)
+		s.flawed = true
 	case s.label(f.key) != "":
 		d.report(f.pos, "the label %q is there already: an axis or a step around gives it", f.key)
 		s.flawed = true
@@ -207,8 +211,23 @@ func (s *Scope) openGroup(step *Step, d *decoder) {
 	if step.badVars {
 		s.vague = append(s.vague, "vars")
 	}
+	if s.parent != nil {
+		s.held = s.parent.held
+	}
+	full := false
 	for _, f := range step.vars {
+		if full {
+			s.setVar(f.key, unknown)
+			continue
+		}
+		d.spend(f.value)
 		tree, _ := d.tree(f.value, s)
+		room := meter{maxHeld - s.held}
+		if full = room.charge(tree) != nil; full {
+			d.report(f.pos, "the variables that are known here are too large together")
+			tree = unknown
+		}
+		s.held = maxHeld - room.left
 		s.setVar(f.key, tree)
 	}
 	for i, n := range step.laid {

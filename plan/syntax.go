@@ -62,9 +62,15 @@ func readable(b []byte) error {
 	case bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff")):
 		return &misplaced{0, "the text is UTF-16: save it as UTF-8"}
 	}
+	pieces := 0 // before each value of a list or a mapping stands a line break, a comma or a bracket
 	for i := 0; i < len(b); {
 		c, n := utf8.DecodeRune(b[i:])
+		if c == '\n' || c == ',' || c == '[' || c == '{' {
+			pieces++
+		}
 		switch {
+		case pieces > maxNodes:
+			return &misplaced{i, fmt.Sprintf("the plan has more than %d lines and values", maxNodes)}
 		case c == utf8.RuneError && n == 1:
 			return &misplaced{i, fmt.Sprintf("the byte 0x%02x is not UTF-8: save the text as UTF-8", b[i])}
 		case c < ' ' && c != '\t' && c != '\n' && c != '\r', c == 0x7f, c >= 0x80 && c < 0xa0 && c != 0x85, c == 0xfffe, c == 0xffff:

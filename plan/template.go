@@ -159,8 +159,8 @@ func (t *template) eval(s *Scope, local map[string]any) (any, error) {
 		}
 		value.WriteString(piece.Reveal())
 		shown.WriteString(piece.String())
-		if value.Len() > maxSourceBytes {
-			return nil, &failure{p.expr.pos, fmt.Errorf("the text becomes longer than %d bytes", maxSourceBytes)}
+		if value.Len() > maxText {
+			return nil, &failure{p.expr.pos, fmt.Errorf("the text becomes longer than %d bytes", maxText)}
 		}
 	}
 	switch {

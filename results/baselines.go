@@ -1,7 +1,6 @@
 package results
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,11 +19,11 @@ const pinsFile = "baselines.json"
 
 // pins is the content of baselines.json.
 type pins struct {
-	Version   int               `json:"v"`         // 1
+	Version   int               `json:"v"`
 	Baselines map[string]string `json:"baselines"` // name → folder of the run
 }
 
-const pinsVersion = 1
+const pinsVersion = 2 // the first has no checksum
 
 // Pin gives a run a name by which others of its plan can be compared with it. A run that had the name loses it; a run may have
 // several. The folder has to be one that Create made: beside it stands where the names are kept.
@@ -78,11 +77,11 @@ func changePins(folder string, change func(p *pins, run string) error) error {
 		return err
 	}
 	p.Version = pinsVersion
-	b, err := json.MarshalIndent(p, "", "  ")
+	b, err := seal(p)
 	if err != nil {
 		return err
 	}
-	return folderError(parent, replaceFile(filepath.Join(parent, pinsFile), append(b, '\n')))
+	return folderError(parent, replaceFile(filepath.Join(parent, pinsFile), b))
 }
 
 // readPins reads the pins in the folder of a plan's runs; a folder without the file has none.
@@ -93,14 +92,15 @@ func readPins(parent string) (pins, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(b, &p)
+	if err != nil {
+		return p, err
 	}
+	_, err = unseal(path, b, pinsVersion, &p)
 	switch {
+	case errors.Is(err, errDamaged):
+		return p, fmt.Errorf("%w; remove it and pin the runs anew", err)
 	case err != nil:
-		return p, fmt.Errorf("%s: %w", path, err)
-	case p.Version > pinsVersion:
-		return p, fmt.Errorf("%s: %w", path, newerError(p.Version, pinsVersion))
+		return p, err
 	case p.Baselines == nil:
 		p.Baselines = map[string]string{}
 	}
@@ -175,6 +175,8 @@ func lastBefore(root, parent string, of Subject) (string, error) {
 	}
 	for _, e := range slices.Backward(entries) {
 		switch {
+		case errors.Is(e.Err, errDamaged) && filepath.Dir(e.Folder) == filepath.Clean(parent) && (of.Folder == "" || !sameFolder(e.Folder, of.Folder)):
+			return "", fmt.Errorf("which run of %s was the last good one cannot be told: %w; name the run that is meant", of.Plan, e.Err)
 		case e.Err != nil, e.Plan != of.Plan, e.Rehearsal, e.Status != Done:
 		case of.Folder != "" && sameFolder(e.Folder, of.Folder):
 		case !of.Started.IsZero() && !e.Started.Before(of.Started):

@@ -110,13 +110,13 @@ func TestPin(t *testing.T) {
 	if err := Pin(elsewhere, "x"); err == nil || !strings.Contains(err.Error(), "--baseline takes its path") {
 		t.Error(err)
 	}
-	if err := os.WriteFile(filepath.Join(moved, "p", pinsFile), []byte(`{"v":2}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(moved, "p", pinsFile), []byte(`{"v":99}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := Pin(second, "x"); err == nil || !strings.Contains(err.Error(), "newer benchplan") {
 		t.Error(err)
 	}
-	if err := os.WriteFile(filepath.Join(moved, "p", pinsFile), []byte(`{"baselines":{"x":"../../etc"}}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(moved, "p", pinsFile), []byte(`{"v":1,"baselines":{"x":"../../etc"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := FindBaseline(moved, Subject{Plan: "p"}, "x"); err == nil || !strings.Contains(err.Error(), "outside") {

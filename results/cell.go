@@ -94,6 +94,8 @@ type Cell struct {
 
 	HistogramFile string `json:"histogram_file,omitempty"` // within the run folder; set by Writer.Append
 	SeriesFile    string `json:"series_file,omitempty"`    // within the run folder; set by Writer.Append
+	HistogramCRC  string `json:"histogram_crc,omitempty"`  // CRC-32 of the file, in hexadecimal; set by Writer.Append
+	SeriesCRC     string `json:"series_crc,omitempty"`     // likewise
 }
 
 // open tells whether the cell's load was an open loop, in which events are due by a schedule.

@@ -91,7 +91,9 @@ func CompareOf(runs []Recorded, o Options) (*Comparison, error) {
 		}
 		rows := groupRows(run.Cells)
 		declaredOrder(run.Run, rows)
-		intervalsFromSeries(run.Folder, rows)
+		for _, w := range intervalsFromSeries(run.Folder, rows) {
+			c.Warnings = append(c.Warnings, run.Name+": "+w)
+		}
 		for _, row := range rows {
 			all = append(all, row)
 			n, seen := at[row.Key]

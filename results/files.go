@@ -19,7 +19,7 @@ func (w *Writer) writeFiles(cell *Cell) error {
 		if err != nil {
 			return err
 		}
-		cell.HistogramFile = fmt.Sprintf("%s/%04d.hlog", histogramsDir, cell.Seq)
+		cell.HistogramFile, cell.HistogramCRC = fmt.Sprintf("%s/%04d.hlog", histogramsDir, cell.Seq), sum(b)
 		if err := replaceFile(filepath.Join(w.folder, cell.HistogramFile), b); err != nil {
 			return err
 		}
@@ -57,26 +57,52 @@ func ReadHistograms(folder string, cell *Cell) (map[string]*hdrhistogram.Histogr
 	if cell.HistogramFile == "" {
 		return nil, nil
 	}
-	path, err := within(folder, cell.HistogramFile)
+	path, b, err := readNamed(folder, cell.HistogramFile, cell.HistogramCRC)
 	if err != nil {
 		return nil, err
 	}
-	b, err := readRegular(path)
+	histograms, err := decodeHistograms(b)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	return histograms, nil
+}
+
+// mostHistogram is far above the bytes that a histogram of latencies has in memory.
+const mostHistogram = 1 << 20
+
+// decodeHistograms reads such a log. Those of other bounds than ours have are refused: a histogram of few bytes can ask for much memory.
+func decodeHistograms(b []byte) (map[string]*hdrhistogram.Histogram, error) {
 	log := hdrhistogram.NewHistogramLogReader(bytes.NewReader(b))
 	histograms := map[string]*hdrhistogram.Histogram{}
 	for {
 		h, err := log.NextIntervalHistogram()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if h == nil {
+		switch {
+		case err != nil:
+			return nil, err
+		case h == nil:
 			return histograms, nil
+		case h.ByteSize() > mostHistogram:
+			return nil, fmt.Errorf("histogram %q has %d bytes, more than one of latencies", h.Tag(), h.ByteSize())
+		case histograms[h.Tag()] != nil:
+			return nil, fmt.Errorf("histogram %q is there twice", h.Tag())
 		}
 		histograms[h.Tag()] = h
 	}
+}
+
+// readNamed reads a file that a record names, and holds it against the checksum that the record has of it; records of version 1 have none.
+func readNamed(folder, name, crc string) (path string, b []byte, err error) {
+	if path, err = within(folder, name); err != nil {
+		return "", nil, err
+	}
+	if b, err = readRegular(path); err != nil {
+		return path, nil, err
+	}
+	if crc != "" && crc != sum(b) {
+		return path, nil, fmt.Errorf("%s is %w: its checksum is not the one that the record of its cell has", path, errDamaged)
+	}
+	return path, b, nil
 }
 
 // within joins a name from a record to its folder; a record that points outside is refused.

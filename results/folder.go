@@ -1,7 +1,6 @@
 package results
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -179,13 +178,14 @@ func (w *Writer) LastSeq() int {
 func (w *Writer) WriteRun(run *Run) error {
 	r := maskRun(run, w.mask)
 	r.Version = RunVersion
-	b, err := json.MarshalIndent(r, "", "  ")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r.Records = len(w.seqs)
+	b, err := seal(r)
 	if err != nil {
 		return fmt.Errorf("run folder %s: %s: %w", w.folder, runFile, err)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return folderError(w.folder, replaceFile(filepath.Join(w.folder, runFile), append(b, '\n')))
+	return folderError(w.folder, replaceFile(filepath.Join(w.folder, runFile), b))
 }
 
 // Close ends the writing and gives the folder free. It may be called more than once.

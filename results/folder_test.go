@@ -67,6 +67,10 @@ func TestRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(&run, gotRun); diff != "" {
 		t.Errorf("run.json (-wrote +read):\n%s", diff)
 	}
+	if cells[0].HistogramCRC == "" || cells[0].SeriesCRC == "" {
+		t.Error("a file has no checksum")
+	}
+	first.HistogramCRC, first.SeriesCRC = cells[0].HistogramCRC, cells[0].SeriesCRC
 	histograms, series := first.Outcome.Histograms, first.Outcome.Series
 	first.Outcome.Histograms, first.Outcome.Series = nil, nil
 	if diff := cmp.Diff([]Cell{first, second}, cells); diff != "" {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -199,7 +198,7 @@ func encodeLine(c *Cell) ([]byte, error) {
 
 // checksum is the end of a line whose other bytes are body.
 func checksum(body []byte) string {
-	return fmt.Sprintf("%s%08x%s", crcBefore, crc32.ChecksumIEEE(body), crcAfter)
+	return crcBefore + sum(body) + crcAfter
 }
 
 var errDamaged = errors.New("damaged")
@@ -351,9 +350,9 @@ func decodeLines(line []byte) ([]Cell, error) {
 // Open reads a run folder, also one that is being written. Warnings tell of lines that were lost. Where a resumed run
 // executed a cell again, only one record of it is given: a complete one before a partial one, else the later.
 func Open(folder string) (*Run, []Cell, []string, error) {
-	run, err := readRun(folder)
-	if err != nil {
-		return nil, nil, nil, err
+	run, damage := readRun(folder)
+	if run == nil {
+		return nil, nil, nil, damage
 	}
 	b, err := readRegular(filepath.Join(folder, cellsFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -363,9 +362,16 @@ func Open(folder string) (*Run, []Cell, []string, error) {
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("run folder %s: %w", folder, err)
 	}
+	switch {
+	case damage != nil:
+		warnings = append(warnings, damage.Error())
+	case len(cells) < run.Records:
+		warnings = append(warnings, fmt.Sprintf("%s has %d of the %d records that %s counts: the others are lost", cellsFile, len(cells), run.Records, runFile))
+	}
 	return run, currentCells(cells), warnings, nil
 }
 
+// readRun reads run.json. One that is damaged and can be read nevertheless comes with the error that says so.
 func readRun(folder string) (*Run, error) {
 	b, err := readRegular(filepath.Join(folder, runFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -374,23 +380,18 @@ func readRun(folder string) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("run folder %s: %w", folder, err)
 	}
-	var head struct {
-		Version int `json:"v"`
-	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, fmt.Errorf("run folder %s: %s is damaged: %w", folder, runFile, err)
-	}
-	if head.Version > RunVersion {
-		return nil, fmt.Errorf("run folder %s: %s: %w", folder, runFile, newerError(head.Version, RunVersion))
-	}
 	var run Run
-	if err := json.Unmarshal(b, &run); err != nil {
-		return nil, fmt.Errorf("run folder %s: %s is damaged: %w", folder, runFile, err)
+	readable, err := unseal(runFile, b, RunVersion, &run)
+	if err != nil {
+		err = fmt.Errorf("run folder %s: %w", folder, err)
+	}
+	if !readable {
+		return nil, err
 	}
 	if run.Status == Running && !folderLocked(folder) {
 		run.Status = Killed
 	}
-	return &run, nil
+	return &run, err
 }
 
 // currentCells leaves one record of each repeat of each cell.

@@ -26,6 +26,7 @@ type Entry struct {
 	Planned   int      // cells
 	Size      int64    // bytes
 	Pinned    []string // the names by which it is a baseline
+	PinsErr   error    // why these names cannot be read; the same for all runs of the plan
 	Err       error    // why the run cannot be read; then the fields above may be empty
 }
 
@@ -57,13 +58,13 @@ func listPlan(folder string, entry func(folder, name string) Entry) []Entry {
 	if err != nil {
 		return nil
 	}
-	pinned, _ := readPins(folder) // a list of names that cannot be read hides no run
+	pinned, unread := readPins(folder) // a list of names that cannot be read hides no run
 	var entries []Entry
 	for _, run := range runs {
 		path := filepath.Join(folder, run.Name())
 		if _, err := os.Stat(filepath.Join(path, runFile)); err == nil {
 			e := entry(path, filepath.Base(folder)+"/"+run.Name())
-			e.Pinned = pinned.of(run.Name())
+			e.Pinned, e.PinsErr = pinned.of(run.Name()), unread
 			entries = append(entries, e)
 		}
 	}

@@ -25,7 +25,8 @@ type Machine struct {
 	Processes map[string]Process `json:"processes,omitempty"`
 	// SeriesFile has a Usage for each second of the load's series, or for several where the machine was slow to answer; set by Writer.Append.
 	SeriesFile string  `json:"series_file,omitempty"`
-	Seconds    []Usage `json:"-"` // kept in series/
+	SeriesCRC  string  `json:"series_crc,omitempty"` // CRC-32 of the file, in hexadecimal; set by Writer.Append
+	Seconds    []Usage `json:"-"`                    // kept in series/
 }
 
 // Usage is what a machine did over a span of time, by its kernel's counters. Linux has them all; what is not known is 0.
@@ -79,7 +80,8 @@ type ServerStatus struct {
 	// SeriesFile has, for each second of the load's series, the differences of StatusSeries; nothing where the server was not asked
 	// at both of its ends. Set by Writer.Append.
 	SeriesFile string             `json:"series_file,omitempty"`
-	Seconds    []map[string]int64 `json:"-"` // kept in series/
+	SeriesCRC  string             `json:"series_crc,omitempty"` // CRC-32 of the file, in hexadecimal; set by Writer.Append
+	Seconds    []map[string]int64 `json:"-"`                    // kept in series/
 }
 
 // StatusSeries are the status variables that are kept for each second, where the server has them: MariaDB has rows_read and the

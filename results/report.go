@@ -172,11 +172,11 @@ func ReportOf(recorded Recorded, o Options) *Report {
 	r := &Report{Version: 1, Kind: "report", Run: newHead(recorded.Name, run, recorded.Cells)}
 	all := groupRows(recorded.Cells)
 	declaredOrder(run, all)
-	intervalsFromSeries(recorded.Folder, all)
+	unread := intervalsFromSeries(recorded.Folder, all)
 	kinds := byLoad(all)
 	wanted := o.over(run.Report)
 	judged := slices.Concat(o.Judged, JudgedMetrics(run.Report.Assert))
-	r.Warnings = slices.Concat(recorded.Warnings, emptyColumns(all, wanted.Metrics))
+	r.Warnings = slices.Concat(recorded.Warnings, unread, emptyColumns(all, wanted.Metrics))
 	var notes []Note
 	for i, rows := range kinds {
 		t := newTable(rows, wanted, judging{o.Correct, judged}, len(kinds) > 1, notes)

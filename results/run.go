@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// RunVersion is the version of run.json that this package writes. It reads this one and all before it.
-const RunVersion = 1
+// RunVersion is the version of run.json that this package writes. It reads this one and all before it; the first has no checksum.
+const RunVersion = 2
 
 // RunStatus tells how far a run came.
 type RunStatus string
@@ -51,7 +51,8 @@ type Run struct {
 	Unset   []Unset      `json:"unset,omitempty"`   // what is not put back yet
 
 	Rehearsal bool     `json:"rehearsal,omitempty"`
-	Planned   int      `json:"cells_planned"` // repeats counted one by one
+	Planned   int      `json:"cells_planned"`     // repeats counted one by one
+	Records   int      `json:"records,omitempty"` // that the journal had when this was written; set by WriteRun
 	Report    Settings `json:"report"`
 }
 

@@ -147,15 +147,11 @@ func encodeTable[T any](columns []column[T], lines []T) []byte {
 }
 
 // readTable reads a file of a run folder that a record names; no name is no file, and no error.
-func readTable[T any](folder, name string, columns []column[T]) ([]T, error) {
+func readTable[T any](folder, name, crc string, columns []column[T]) ([]T, error) {
 	if name == "" {
 		return nil, nil
 	}
-	path, err := within(folder, name)
-	if err != nil {
-		return nil, err
-	}
-	b, err := readRegular(path)
+	path, b, err := readNamed(folder, name, crc)
 	if err != nil {
 		return nil, err
 	}
@@ -210,12 +206,12 @@ func decodeTable[T any](b []byte, columns []column[T]) ([]T, error) {
 
 // writeSeries keeps what a cell did in each second, and notes the names of the files in it.
 func (w *Writer) writeSeries(cell *Cell) error {
-	keep := func(name *string, kind string, content []byte) error {
-		*name = fmt.Sprintf("%s/%04d%s.csv", seriesDir, cell.Seq, kind)
+	keep := func(name, crc *string, kind string, content []byte) error {
+		*name, *crc = fmt.Sprintf("%s/%04d%s.csv", seriesDir, cell.Seq, kind), sum(content)
 		return replaceFile(filepath.Join(w.folder, *name), content)
 	}
 	if series := cell.Outcome.Series; len(series) > 0 {
-		if err := keep(&cell.SeriesFile, "", encodeTable(secondColumns(cell.open()), series)); err != nil {
+		if err := keep(&cell.SeriesFile, &cell.SeriesCRC, "", encodeTable(secondColumns(cell.open()), series)); err != nil {
 			return err
 		}
 	}
@@ -224,28 +220,28 @@ func (w *Writer) writeSeries(cell *Cell) error {
 		if len(m.Seconds) == 0 {
 			continue
 		}
-		if err := keep(&m.SeriesFile, "."+m.Role, encodeTable(usageColumns(), m.Seconds)); err != nil {
+		if err := keep(&m.SeriesFile, &m.SeriesCRC, "."+m.Role, encodeTable(usageColumns(), m.Seconds)); err != nil {
 			return err
 		}
 	}
 	if s := cell.Server; s != nil && len(s.Seconds) > 0 {
-		return keep(&s.SeriesFile, ".status", encodeTable(statusColumns(), s.Seconds))
+		return keep(&s.SeriesFile, &s.SeriesCRC, ".status", encodeTable(statusColumns(), s.Seconds))
 	}
 	return nil
 }
 
 // ReadSeries gives the one-second series of a cell of that run folder; none is no error.
 func ReadSeries(folder string, cell *Cell) ([]Second, error) {
-	return readTable(folder, cell.SeriesFile, secondColumns(cell.open()))
+	return readTable(folder, cell.SeriesFile, cell.SeriesCRC, secondColumns(cell.open()))
 }
 
 // ReadUsage gives what a machine of a cell of that run folder did in each second; none is no error.
 func ReadUsage(folder string, m *Machine) ([]Usage, error) {
-	return readTable(folder, m.SeriesFile, usageColumns())
+	return readTable(folder, m.SeriesFile, m.SeriesCRC, usageColumns())
 }
 
 // ReadStatus gives, for each second, by how much the status variables of StatusSeries that the server has went up; none is no error.
 // A second in which it could not be asked has none.
 func ReadStatus(folder string, s *ServerStatus) ([]map[string]int64, error) {
-	return readTable(folder, s.SeriesFile, statusColumns())
+	return readTable(folder, s.SeriesFile, s.SeriesCRC, statusColumns())
 }

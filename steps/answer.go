@@ -11,8 +11,12 @@ import (
 	"strings"
 )
 
-// maxBody is the most of an answer that is read.
-const maxBody = 16 << 20
+// The most of an answer that is read, and the most values that one in JSON has: they take many times the memory of their text.
+const (
+	maxBody    = 16 << 20
+	maxHeaders = 256 << 10
+	maxValues  = 500_000
+)
 
 // answer is what came back on an HTTP request.
 type answer struct {
@@ -28,6 +32,9 @@ func readAnswer(response *http.Response) (*answer, error) {
 	}
 	if len(body) > maxBody {
 		return nil, fmt.Errorf("the answer (status %d) is longer than %d MiB", response.StatusCode, maxBody>>20)
+	}
+	if separators(body) > maxValues && jsonBegins(body) {
+		return nil, fmt.Errorf("the answer (status %d) is JSON of more than %d values", response.StatusCode, maxValues)
 	}
 	a := &answer{status: response.StatusCode, headers: map[string]any{}, body: body}
 	for name, values := range response.Header {
@@ -49,9 +56,22 @@ func (a *answer) yields() map[string]any {
 	return map[string]any{"status": a.status, "body": string(a.body), "headers": a.headers, "json": parsed}
 }
 
-// parseJSON reads one JSON value; whole numbers keep all their digits.
+// separators counts what stands before or behind each value of a list or an object.
+func separators(b []byte) int {
+	return bytes.Count(b, []byte(",")) + bytes.Count(b, []byte("[")) + bytes.Count(b, []byte("{"))
+}
+
+// jsonBegins tells whether a text begins as a list or an object.
+func jsonBegins(b []byte) bool {
+	b = bytes.TrimLeft(bytes.TrimPrefix(b, byteOrderMark), " \t\r\n")
+	return len(b) > 0 && (b[0] == '[' || b[0] == '{')
+}
+
+var byteOrderMark = []byte("\uFEFF")
+
+// parseJSON reads one JSON value; whole numbers keep all their digits. A byte order mark, which some servers send, is passed over.
 func parseJSON(b []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(b, byteOrderMark)))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {

@@ -219,7 +219,7 @@ func (h *httpSpec) newRequest(ctx context.Context) (*http.Request, error) {
 
 // client makes a client for this one request.
 func (h *httpSpec) client(folder string) (*http.Client, error) {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: maxHeaders}
 	if h.TLS != nil {
 		var err error
 		if transport.TLSClientConfig, err = target.TLS(h.TLS, "", folder); err != nil {
@@ -240,7 +240,7 @@ func (h *httpSpec) redirect(request *http.Request, via []*http.Request) error {
 		return fmt.Errorf("the server redirects to another host, %s, which is not followed", request.URL.Host)
 	case first.URL.Scheme == "https" && request.URL.Scheme != "https":
 		return errors.New("the server redirects from https to http, which is not followed")
-	case request.URL.Port() != first.URL.Port() && request.URL.Scheme == first.URL.Scheme:
+	case request.URL.Port() != first.URL.Port() && (request.URL.Scheme == first.URL.Scheme || request.URL.Port() != "" && request.URL.Port() != "443"):
 		return fmt.Errorf("the server redirects to another port, %s, which is not followed", request.URL.Host)
 	case len(via) >= 10:
 		return errors.New("the server redirects in a circle")

@@ -316,11 +316,16 @@ func (c *connection) db(ctx context.Context, database string) (*sql.DB, error) {
 	return db, nil
 }
 
-// connector makes connections to the server that do not wait for ever; an empty database selects none.
+// connector makes connections to the server that do not wait for ever, for statements of which the answers are read whole; an empty
+// database selects none.
 func (c *connection) connector(database string) (driver.Connector, error) {
 	config := c.config.Clone()
-	config.DBName = database
-	return c.lookout.Connector(config)
+	config.DBName, config.DialFunc = database, target.Dial
+	connector, err := c.lookout.Connector(config)
+	if err != nil {
+		return nil, err
+	}
+	return target.Wary(connector), nil
 }
 
 // loadConnector makes the connections of a load.

@@ -86,7 +86,17 @@ func listRuns(t *terminal, entries []results.Entry) error {
 			return err
 		}
 	}
-	return table.Render()
+	if err := table.Render(); err != nil {
+		return err
+	}
+	told := ""
+	for _, e := range entries {
+		if e.PinsErr != nil && e.PinsErr.Error() != told {
+			told = e.PinsErr.Error()
+			fmt.Fprintln(t.err, plainText("warning: "+told))
+		}
+	}
+	return nil
 }
 
 // plainTable is a table without borders.

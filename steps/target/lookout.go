@@ -58,8 +58,12 @@ func NewLookout(config *mysql.Config, patience time.Duration) *Lookout {
 func (l *Lookout) Connector(config *mysql.Config) (driver.Connector, error) {
 	l.giveUp(nil)
 	c := config.Clone()
+	dial := c.DialFunc
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
 	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}

@@ -100,6 +100,8 @@ func Remedy(t *plan.Target, err error) string {
 		return "the server asks for the password in clear; allow that by allow_cleartext_password: true, with tls only"
 	case errors.Is(err, mysql.ErrOldPassword):
 		return "the account has a password of before MySQL 4.1; allow that by allow_old_passwords: true"
+	case errors.Is(err, errNonsense), errors.Is(err, mysql.ErrMalformPkt), errors.Is(err, mysql.ErrBusyBuffer), errors.Is(err, mysql.ErrPktSync), errors.Is(err, mysql.ErrPktSyncMul):
+		return "check the target's address: does a MySQL server listen there?"
 	case server != nil:
 		return serverRemedy(t, int(server.Number))
 	case network != nil && network.Timeout(), errors.Is(err, context.DeadlineExceeded):
