@@ -119,6 +119,7 @@ func (s *socket) feed(data []byte) (status protocol.Status, refusal []byte, err 
 func (s *socket) prepare(ctx context.Context, conn net.Conn, templates []string) error {
 	defer interruptible(ctx, conn)()
 	b := buffers{in: make([]byte, 4<<10)}
+	s.statements = make([]preparedStatement, 0, len(templates))
 	for _, sql := range templates {
 		b.command.Prepare(sql, s.limit)
 		packets, sequence, err := b.command.Packets()
