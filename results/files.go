@@ -14,17 +14,16 @@ import (
 
 // writeFiles keeps a cell's histograms and series and notes their names in the cell.
 func (w *Writer) writeFiles(cell *Cell) error {
+	var files []keptFile
 	if len(cell.Outcome.Histograms) > 0 {
 		b, err := encodeHistograms(cell)
 		if err != nil {
 			return err
 		}
 		cell.HistogramFile, cell.HistogramCRC = fmt.Sprintf("%s/%04d.hlog", histogramsDir, cell.Seq), sum(b)
-		if err := replaceFile(filepath.Join(w.folder, cell.HistogramFile), b); err != nil {
-			return err
-		}
+		files = append(files, keptFile{filepath.Join(w.folder, cell.HistogramFile), b})
 	}
-	return w.writeSeries(cell)
+	return replaceFiles(append(files, w.series(cell)...))
 }
 
 // encodeHistograms writes an HdrHistogram interval log, one tagged line a histogram. The values are nanoseconds, and

@@ -204,30 +204,24 @@ func decodeTable[T any](b []byte, columns []column[T]) ([]T, error) {
 	}
 }
 
-// writeSeries keeps what a cell did in each second, and notes the names of the files in it.
-func (w *Writer) writeSeries(cell *Cell) error {
-	keep := func(name, crc *string, kind string, content []byte) error {
+// series gives the files of what a cell did in each second, and notes their names in it.
+func (w *Writer) series(cell *Cell) (files []keptFile) {
+	keep := func(name, crc *string, kind string, content []byte) {
 		*name, *crc = fmt.Sprintf("%s/%04d%s.csv", seriesDir, cell.Seq, kind), sum(content)
-		return replaceFile(filepath.Join(w.folder, *name), content)
+		files = append(files, keptFile{filepath.Join(w.folder, *name), content})
 	}
 	if series := cell.Outcome.Series; len(series) > 0 {
-		if err := keep(&cell.SeriesFile, &cell.SeriesCRC, "", encodeTable(secondColumns(cell.open()), series)); err != nil {
-			return err
-		}
+		keep(&cell.SeriesFile, &cell.SeriesCRC, "", encodeTable(secondColumns(cell.open()), series))
 	}
 	for i := range cell.Machines {
-		m := &cell.Machines[i]
-		if len(m.Seconds) == 0 {
-			continue
-		}
-		if err := keep(&m.SeriesFile, &m.SeriesCRC, "."+m.Role, encodeTable(usageColumns(), m.Seconds)); err != nil {
-			return err
+		if m := &cell.Machines[i]; len(m.Seconds) > 0 {
+			keep(&m.SeriesFile, &m.SeriesCRC, "."+m.Role, encodeTable(usageColumns(), m.Seconds))
 		}
 	}
 	if s := cell.Server; s != nil && len(s.Seconds) > 0 {
-		return keep(&s.SeriesFile, &s.SeriesCRC, ".status", encodeTable(statusColumns(), s.Seconds))
+		keep(&s.SeriesFile, &s.SeriesCRC, ".status", encodeTable(statusColumns(), s.Seconds))
 	}
-	return nil
+	return files
 }
 
 // ReadSeries gives the one-second series of a cell of that run folder; none is no error.

@@ -61,7 +61,7 @@ type outcome struct {
 }
 
 // carryOut reads the plan with the real vocabulary and runs it.
-func (tr trial) carryOut(t *testing.T) outcome {
+func (tr trial) carryOut(t testing.TB) outcome {
 	t.Helper()
 	dir := t.TempDir()
 	lookup := func(name string) (string, bool) { v, ok := tr.env[name]; return v, ok }
@@ -104,13 +104,13 @@ func (tr trial) carryOut(t *testing.T) outcome {
 }
 
 // carryOut runs a plan that needs nothing else.
-func carryOut(t *testing.T, text string) outcome {
+func carryOut(t testing.TB, text string) outcome {
 	t.Helper()
 	return trial{plan: text}.carryOut(t)
 }
 
 // done fails the test where something went wrong.
-func (o outcome) done(t *testing.T) outcome {
+func (o outcome) done(t testing.TB) outcome {
 	t.Helper()
 	if o.err != nil {
 		t.Fatalf("it failed:\n%s", strings.Join(o.errs, "\n"))

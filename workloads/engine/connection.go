@@ -181,8 +181,8 @@ func (c *connection) detach(ctx context.Context, conn driver.Conn) error {
 		return err
 	}
 	c.wire.attach(s.descriptor)
-	_ = conn.Close() // what the driver has of it
-	c.wire.greeting = nil
+	_ = conn.Close()                                     // what the driver has of it
+	c.wire.greeting, c.queryer, c.execer = nil, nil, nil // so that its memory is free too
 	c.socket = s
 	return nil
 }
