@@ -121,7 +121,11 @@ func Run(ctx context.Context, c Config) error {
 // end writes down how the run ended.
 func (r *run) end(ctx context.Context, failures *multierror.Error) error {
 	r.Run.Status, r.Run.Finished = results.Done, time.Now().UTC()
-	switch names := r.pick.unmet(); {
+	names := r.pick.unmet()
+	if r.earlier != nil {
+		names = nil // they may be of what is left out since its cells are there
+	}
+	switch {
 	case ctx.Err() != nil:
 		r.Run.Status = results.Interrupted
 		if !errors.Is(failures.ErrorOrNil(), ErrInterrupted) {
