@@ -291,7 +291,7 @@ func checkParts(cells, base []*Cell, other string) []Mark {
 	if len(apart) == 0 {
 		return nil
 	}
-	text := "measured before the run was resumed and " + other + " after it, or the other way round"
+	text := "the run was resumed between this and " + other
 	if len(pairs) > 1 {
 		text = fmt.Sprintf("%s, in %d of %d rounds: these are not compared pair by pair", text, len(apart), len(pairs))
 	}

@@ -154,7 +154,11 @@ func (r *run) carryOut(ctx context.Context, summary plan.Summary) error {
 func (r *run) end(ctx context.Context, failures *multierror.Error) error {
 	r.Run.Status, r.Run.Finished = results.Done, r.now()
 	failures = collect(failures, r.Writer.LogError())
-	switch names := r.pick.unmet(); {
+	names := r.pick.unmet()
+	if r.earlier != nil {
+		names = nil // they may be of what is left out since its cells are there
+	}
+	switch {
 	case ctx.Err() != nil:
 		r.Run.Status = results.Interrupted
 		if !errors.Is(failures.ErrorOrNil(), ErrInterrupted) {

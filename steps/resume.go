@@ -2,19 +2,12 @@ package steps
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
-	"strings"
 	"time"
 
 	"benchplan/plan"
 	"benchplan/results"
-	"benchplan/steps/target"
-	"benchplan/workloads"
 
 	"github.com/hashicorp/go-multierror"
 )
@@ -42,9 +35,9 @@ func idOf(s *plan.Scope) cellID { return cellID{results.Key(s.Path(), labelsOf(s
 // earlier is what a run that is resumed has already; nil in any other.
 type earlier struct {
 	cells  map[cellID]*results.Cell // one record of each, finished or not
+	killed bool                     // it was, at last
 	last   cellID                   // that was executed last
-	killed bool                     // so no finally has run
-	failed bool
+	open   bool                     // the run was killed after that: of the groups around it no finally has run
 }
 
 // finished tells whether the record of a cell is there, complete, and what its step asserts holds of it.
@@ -54,15 +47,15 @@ func newEarlier(run *results.Run, cells []results.Cell) *earlier {
 	if len(run.Resumed) == 0 {
 		return nil
 	}
-	after := run.Resumed[len(run.Resumed)-1].After
-	e := &earlier{cells: make(map[cellID]*results.Cell, len(cells)), killed: after == results.Killed, failed: after == results.RunFailed}
+	killed := func(part int) bool { return run.Resumed[min(part, len(run.Resumed)-1)].After == results.Killed }
+	e := &earlier{cells: make(map[cellID]*results.Cell, len(cells)), killed: killed(len(run.Resumed))}
 	seq := 0
 	for i := range cells {
 		c := &cells[i]
 		id := cellID{c.Key(), c.Repeat}
 		e.cells[id] = c
 		if c.Seq > seq {
-			seq, e.last = c.Seq, id
+			seq, e.last, e.open = c.Seq, id, killed(c.Resumed)
 		}
 	}
 	return e
@@ -99,7 +92,7 @@ func (r *run) had(ctx context.Context, outer, s *plan.Scope) (bool, error) {
 		return false, nil
 	}
 	r.Writer.Log().Info("group is left out: all of its cells are there", "at", s.At(), "cell", s.Identity(), "cells", got.there)
-	if r.earlier.killed && got.last {
+	if r.earlier.open && got.last {
 		return true, r.finallyOfKilled(ctx, s)
 	}
 	return true, nil
@@ -200,9 +193,9 @@ func (r *run) finallyOfKilled(ctx context.Context, s *plan.Scope) error {
 	return failures.ErrorOrNil()
 }
 
-// outermost carries out the plan itself. Of a resumed run that lacks no cell only finally is left, where no other step had failed.
+// outermost carries out the plan itself. Of a run that was killed when it lacked no cell any more only finally is left.
 func (r *run) outermost(ctx context.Context, s *plan.Scope) error {
-	if r.earlier != nil && !r.earlier.failed && r.holdings(s).whole() {
+	if r.earlier != nil && r.earlier.killed && r.holdings(s).whole() {
 		r.tell("whole", "all cells are there: only finally runs")
 		return r.finallyOfKilled(ctx, s)
 	}
@@ -250,72 +243,6 @@ func (r *run) recognise(ctx context.Context) error {
 	return nil
 }
 
-// isSet notes in the run's record what a global variable was that is about to be set on a server of somebody else: who is killed puts
-// nothing back, and a resume has to know.
-func (r *run) isSet(conn *connection, variable string, before sql.NullString) error {
-	u := results.Unset{Address: conn.server.Address, Variable: variable}
-	if before.Valid {
-		u.Before = &before.String
-	}
-	r.Run.Unset = append(r.Run.Unset, u)
-	return r.Writer.WriteRun(r.Run)
-}
-
-// isBack strikes that out: it was put back, or never set.
-func (r *run) isBack(conn *connection, variable string) error {
-	for i, u := range slices.Backward(r.Run.Unset) {
-		if u.Address == conn.server.Address && u.Variable == variable {
-			r.Run.Unset = slices.Delete(slices.Clone(r.Run.Unset), i, i+1)
-			return r.Writer.WriteRun(r.Run)
-		}
-	}
-	return nil
-}
-
-// restore puts back what steps had set on a server before the run was killed.
-func (r *run) restore(ctx context.Context, conn *connection) error {
-	if conn.private != nil {
-		return nil // what was set there is gone with it
-	}
-	for i := r.left - 1; i >= 0; i-- {
-		u := r.Run.Unset[i]
-		if u.Address != conn.server.Address {
-			continue
-		}
-		before := sql.NullString{Valid: u.Before != nil}
-		if before.Valid {
-			before.String = *u.Before
-		}
-		if err := conn.putBackGlobal(ctx, u.Variable, before); err != nil {
-			return fmt.Errorf("putting back what was set before the run was killed: %w", err)
-		}
-		r.left--
-		r.Run.Unset = slices.Delete(slices.Clone(r.Run.Unset), i, i+1)
-		r.tell("restored "+u.Address+" "+u.Variable, fmt.Sprintf("%s: %s was still set when the run was killed, and is put back", u.Address, u.Variable))
-		if err := r.Writer.WriteRun(r.Run); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// restoreAll does so on all servers that can be reached before the first step.
-func (r *run) restoreAll(ctx context.Context) error {
-	if r.left == 0 {
-		return nil
-	}
-	for _, s := range r.stages() {
-		conn, err := r.targets.reach(ctx, s.target)
-		if err != nil {
-			continue // the step that needs it will tell
-		}
-		if err := r.restore(ctx, conn); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // changed notes in what things are not as when the run began: in its record, and so in the marks of the cells that are measured from now on.
 func (r *run) changed(list []string) {
 	if len(list) == 0 {
@@ -341,121 +268,4 @@ func (r *run) doubtResumed(cell *results.Cell, s *plan.Scope) {
 			Text:   fmt.Sprintf("measured again: what was measured at %s did not hold (%s)", before.Finished.UTC().Format(time.DateTime), before.Unmet),
 			Remedy: "a figure that is kept because others were thrown away is no sample: say why it is the right one, or run the plan anew"})
 	}
-}
-
-// OtherTargets says which of the cells that are there were measured elsewhere than the plan would measure them now.
-func OtherTargets(p *plan.Plan, cells []results.Cell, rehearse bool) []string {
-	at := map[string]results.Endpoint{}
-	for i := range cells {
-		if cells[i].Target != (results.Endpoint{}) {
-			at[cells[i].Key()] = cells[i].Target
-		}
-	}
-	var list []string
-	told := map[string]bool{}
-	p.Walk(func(v plan.Visit) {
-		spec, ok := v.Spec.(*runSpec)
-		if !ok || v.Skipped || workloads.Families()[spec.Workload].Host != nil {
-			return
-		}
-		was, there := at[results.Key(v.Scope.Path(), labelsOf(v.Scope))]
-		t, err := v.Scope.Target()
-		if !there || err != nil {
-			return
-		}
-		is := results.Endpoint{Address: privateName, Database: t.Database}
-		if !rehearse && !t.Private() {
-			is.Address = target.Name(t)
-		}
-		if text := fmt.Sprintf("%s → %s", endpointText(was), endpointText(is)); was != is && !told[text] {
-			told[text] = true
-			list = append(list, text)
-		}
-	})
-	return list
-}
-
-func endpointText(e results.Endpoint) string {
-	if e.Database == "" {
-		return e.Address
-	}
-	return e.Address + "/" + e.Database
-}
-
-// maxDissimilar is how many differences of one kind are listed.
-const maxDissimilar = 5
-
-// ResolvedChanges says in what a plan comes to something else than what the record of a run holds, though its text is the same: it may
-// read the environment, and another benchplan may take it otherwise. An option that the other benchplan did not have is no difference.
-func ResolvedChanges(recorded json.RawMessage, p *plan.Plan) []string {
-	was, err := resolvedSteps(recorded)
-	if err != nil || was == nil {
-		return nil // a record that does not hold it
-	}
-	is, err := resolvedSteps(Resolve(p))
-	if err != nil {
-		return nil
-	}
-	if len(was) != len(is) {
-		return []string{fmt.Sprintf("%d steps that run → %d", len(was), len(is))}
-	}
-	var list []string
-	for i := range was {
-		text := firstChange(was[i], is[i])
-		if text == "" {
-			continue
-		}
-		if len(list) == maxDissimilar {
-			return append(list, "and more")
-		}
-		list = append(list, strings.TrimSpace(fmt.Sprint(is[i]["kind"], " ", valueOr(is[i]["cell"], "")))+": "+text)
-	}
-	return list
-}
-
-// resolvedSteps reads what Resolve wrote, without the places, which begin with the file's name as it was given.
-func resolvedSteps(b json.RawMessage) ([]map[string]any, error) {
-	var out struct {
-		Steps []map[string]any `json:"steps"`
-	}
-	if len(b) == 0 {
-		return nil, nil
-	}
-	if err := json.Unmarshal(b, &out); err != nil {
-		return nil, err
-	}
-	for _, s := range out.Steps {
-		delete(s, "at")
-		delete(s, "does") // in words, what the rest says
-	}
-	return out.Steps, nil
-}
-
-// firstChange says in what two values differ first, going into mappings; empty where they do not.
-func firstChange(was, is any) string {
-	a, ok1 := was.(map[string]any)
-	b, ok2 := is.(map[string]any)
-	if !ok1 || !ok2 {
-		if reflect.DeepEqual(was, is) {
-			return ""
-		}
-		return fmt.Sprintf("%v → %v", valueOr(was, "nothing"), valueOr(is, "nothing"))
-	}
-	for _, key := range sortedKeys(a) {
-		other, there := b[key]
-		if !there {
-			continue
-		}
-		if text := firstChange(a[key], other); text != "" {
-			return key + ": " + text
-		}
-	}
-	return ""
-}
-
-func valueOr(v any, otherwise string) any {
-	if v == nil {
-		return otherwise
-	}
-	return v
 }
