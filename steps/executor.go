@@ -51,6 +51,7 @@ type run struct {
 	balances balances                  // and their sums
 	verifies bool                      // some step will
 	made     map[tableKey]*tables.Made // by server and database: tables that could not be marked
+	filled   map[tableKey]bool         // by server and database: where prepare has begun to make tables
 	seq      int                       // cells so far
 	undo     map[*plan.Scope][]undo
 	agreed   map[string]bool // what was confirmed
@@ -84,7 +85,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	r := &run{
 		Config: c, pick: pick{c.Only, c.Skip, map[string]bool{}}, targets: newTargets(c), machines: newMachines(c.Plan), told: map[string]bool{}, expected: ledger{},
-		balances: balances{}, verifies: holds(c.Plan.Root, "verify"), made: map[tableKey]*tables.Made{},
+		balances: balances{}, verifies: holds(c.Plan.Root, "verify"), made: map[tableKey]*tables.Made{}, filled: map[tableKey]bool{},
 		undo: map[*plan.Scope][]undo{}, agreed: map[string]bool{}, rehearsed: map[string]plan.Files{}, origin: time.Now(), token: rand.Uint64(),
 	}
 	if c.Rehearse {

@@ -60,6 +60,7 @@ target: { socket: ` + server.Socket() + `, database: left, connect_timeout: 1s }
 tables: { schema: benchyou, count: 2 }
 steps:
   - database: create
+  - prepare:
   - server: { set: { max_connections: 99, sql_mode: "" } }
   - name: config
     matrix: { twopc: [ on, off ] }
