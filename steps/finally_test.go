@@ -205,17 +205,16 @@ finally: [ GET(outer) ]
 // TestAPanicOfAStepIsAnError, and continue_on_error goes on after it.
 func TestAPanicOfAStepIsAnError(t *testing.T) {
 	tr := newTrace(t)
+	p := []int{1, 2, 3}
 	o := trial{plan: tr.steps("steps:\n  - { wait: 1s, continue_on_error: true, retry: 3 }\n  - GET(b)\nfinally: [ GET(z), wait: 1s, GET(y) ]\n"), change: func(c *Config) {
 		c.Kinds["wait"] = Kind{Kind: c.Kinds["wait"].Kind, Do: func(context.Context, *Call, any) (map[string]any, error) {
-			var none map[string]int
-			none["x"]++
-			return nil, nil
+			return map[string]any{"x": make([]int, 0)[len(p)]}, nil
 		}}
 	}}.carryOut(t)
 	for i := range o.errs { // columns depend on how long the server's URL is
 		o.errs[i] = place.ReplaceAllString(o.errs[i], "p.yaml:$1: ")
 	}
-	o.fails(t, "p.yaml:2: wait: a mistake in benchplan itself: assignment to entry in nil map, at steps.TestAPanicOfAStepIsAnError", "p.yaml:4: wait: a mistake")
+	o.fails(t, "p.yaml:2: wait: a mistake in benchplan itself: runtime error: index out of range [3] with length 0, at steps.TestAPanicOfAStepIsAnError", "p.yaml:4: wait: a mistake")
 	if tr.seen() != "b z y" {
 		t.Errorf("requests %q", tr.seen())
 	}
