@@ -171,6 +171,7 @@ finally: [ GET(outer) ]
 		"step prepare":      "p.yaml:6:9: prepare: ",
 		"filling":           "p.yaml:6:9: prepare: target … ",
 		`step run "mix"`:    `p.yaml:7:22: run "mix": `,
+		"cell 1 of 1":       `p.yaml:7:22: run "mix": `,
 		"load":              `p.yaml:7:22: run "mix": `,
 		"cell done comp…":   `p.yaml:7:22: run "mix": `,
 		`done run "mix" t…`: `p.yaml:7:22: run "mix": `,
