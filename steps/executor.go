@@ -55,6 +55,7 @@ type run struct {
 	balances balances                  // and their sums
 	verifies bool                      // some step will
 	made     map[tableKey]*tables.Made // by server and database: tables that could not be marked
+	filled   map[tableKey]bool         // by server and database: where prepare has begun to make tables
 	seq      int                       // of the last cell
 	earlier  *earlier                  // what a run that is resumed has; nil in any other
 	nth      int                       // of the planned cells: those that are there, and those begun since
@@ -92,7 +93,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	r := &run{
 		Config: c, pick: pick{c.Only, c.Skip, map[string]bool{}}, targets: newTargets(c), machines: newMachines(c.Plan), told: map[string]bool{}, expected: ledger{},
-		balances: balances{}, verifies: holds(c.Plan.Root, "verify"), made: map[tableKey]*tables.Made{},
+		balances: balances{}, verifies: holds(c.Plan.Root, "verify"), made: map[tableKey]*tables.Made{}, filled: map[tableKey]bool{},
 		undo: map[*plan.Scope][]undo{}, agreed: map[string]bool{}, rehearsed: map[string]plan.Files{}, origin: time.Now(), token: rand.Uint64(),
 	}
 	if c.Rehearse {

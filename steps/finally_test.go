@@ -60,6 +60,7 @@ target: { socket: ` + server.Socket() + `, database: left, connect_timeout: 1s }
 tables: { schema: benchyou, count: 2 }
 steps:
   - database: create
+  - prepare:
   - server: { set: { max_connections: 99, sql_mode: "" } }
   - name: config
     matrix: { twopc: [ on, off ] }
@@ -170,6 +171,7 @@ finally: [ GET(outer) ]
 		"step prepare":      "p.yaml:6:9: prepare: ",
 		"filling":           "p.yaml:6:9: prepare: target … ",
 		`step run "mix"`:    `p.yaml:7:22: run "mix": `,
+		"cell 1 of 1":       `p.yaml:7:22: run "mix": `,
 		"load":              `p.yaml:7:22: run "mix": `,
 		"cell done comp…":   `p.yaml:7:22: run "mix": `,
 		`done run "mix" t…`: `p.yaml:7:22: run "mix": `,
@@ -204,17 +206,16 @@ finally: [ GET(outer) ]
 // TestAPanicOfAStepIsAnError, and continue_on_error goes on after it.
 func TestAPanicOfAStepIsAnError(t *testing.T) {
 	tr := newTrace(t)
+	p := []int{1, 2, 3}
 	o := trial{plan: tr.steps("steps:\n  - { wait: 1s, continue_on_error: true, retry: 3 }\n  - GET(b)\nfinally: [ GET(z), wait: 1s, GET(y) ]\n"), change: func(c *Config) {
 		c.Kinds["wait"] = Kind{Kind: c.Kinds["wait"].Kind, Do: func(context.Context, *Call, any) (map[string]any, error) {
-			var none map[string]int
-			none["x"]++
-			return nil, nil
+			return map[string]any{"x": make([]int, 0)[len(p)]}, nil
 		}}
 	}}.carryOut(t)
 	for i := range o.errs { // columns depend on how long the server's URL is
 		o.errs[i] = place.ReplaceAllString(o.errs[i], "p.yaml:$1: ")
 	}
-	o.fails(t, "p.yaml:2: wait: a mistake in benchplan itself: assignment to entry in nil map, at steps.TestAPanicOfAStepIsAnError", "p.yaml:4: wait: a mistake")
+	o.fails(t, "p.yaml:2: wait: a mistake in benchplan itself: runtime error: index out of range [3] with length 0, at steps.TestAPanicOfAStepIsAnError", "p.yaml:4: wait: a mistake")
 	if tr.seen() != "b z y" {
 		t.Errorf("requests %q", tr.seen())
 	}

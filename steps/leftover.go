@@ -191,6 +191,11 @@ func (d *databaseSpec) byHand(c *Call) (on string, send []string) {
 		return "", nil
 	}
 	if d.Action != "create" {
+		if t, err := c.Scope.Target(); err == nil {
+			if conn := c.run.targets.find(t); conn == nil || !conn.databases[database] {
+				send = append(send, "-- only if nothing of others is in it:")
+			}
+		}
 		send = append(send, "DROP DATABASE IF EXISTS "+tables.Quote(database)+";")
 	}
 	if d.Action != "drop" {
@@ -199,8 +204,11 @@ func (d *databaseSpec) byHand(c *Call) (on string, send []string) {
 	return on, send
 }
 
+// byHand gives the tables only where this run has made any: those that are there may be somebody's own.
 func (*cleanupSpec) byHand(c *Call) (on string, send []string) {
-	if spec, err := c.Scope.Tables(); err == nil && spec != nil {
+	spec, err := c.Scope.Tables()
+	t, failed := c.Scope.Target()
+	if err == nil && failed == nil && spec != nil && c.run.filled[tableKey{server: targetKey(t), database: t.Database}] {
 		var database string
 		var lasting bool
 		if on, database, lasting = c.server(); lasting {

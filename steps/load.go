@@ -9,6 +9,7 @@ import (
 	"benchplan/results"
 	"benchplan/workloads"
 	"benchplan/workloads/engine"
+	"benchplan/workloads/guard"
 	"benchplan/workloads/tables"
 )
 
@@ -72,7 +73,12 @@ func (c *Call) serverLoad(ctx context.Context, spec *runSpec, definition engine.
 			return out, err
 		},
 		describe: func(cell *results.Cell) { c.describeServer(cell, conn, t, data) },
-		advise:   conn.adviseLoad,
+		advise: func(err error) error {
+			if _, panicked := errors.AsType[*guard.Panic](err); panicked {
+				return err // the target has nothing to do with it
+			}
+			return conn.adviseLoad(err)
+		},
 	}, nil
 }
 

@@ -71,6 +71,7 @@ func (c *Call) prepareTables(ctx context.Context, spec *prepareSpec) error {
 		}
 	}
 	names := tables.Names(workloads.Schema(wanted.Schema), *wanted)
+	c.run.filled[tableKey{server: conn.key, database: t.Database}] = true
 	report, err := c.prepare(ctx, conn, t, *wanted, spec)
 	if c.otherProduct(t, err) {
 		c.note("rehearsal: the private server does not take the tables as they are, so they are made without engine and options: %v", err)

@@ -14,6 +14,7 @@ import (
 	"benchplan/results"
 	"benchplan/workloads"
 	"benchplan/workloads/engine"
+	"benchplan/workloads/guard"
 )
 
 // runSpec is the load of one cell. The workload's own options stand beside these.
@@ -232,8 +233,11 @@ func doRun(ctx context.Context, c *Call, spec *runSpec) (map[string]any, error) 
 	c.run.nth++
 	cell := c.record(spec, l.order)
 	l.describe(&cell)
-	c.run.Observer.Cell(c.Scope, c.run.nth, c.run.Run.Planned, leastTime(l.order))
-	cell.Outcome, err = l.measure(ctx)
+	err = guard.Call(func() (err error) { // what watches the cell has to end in any case
+		c.run.Observer.Cell(c.Scope, c.run.nth, c.run.Run.Planned, leastTime(l.order))
+		cell.Outcome, err = l.measure(ctx)
+		return err
+	})
 	cell.Finished = c.run.now()
 	if text := c.run.clockStep(); text != "" {
 		c.note("%s", text)

@@ -2,7 +2,9 @@ package guard
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 )
@@ -15,14 +17,14 @@ func TestPanicBecomesAnError(t *testing.T) {
 		do   func() error
 		text string
 	}{
-		"index":   {func() error { crash(nil); return nil }, "index out of range [0] with length 0, at workloads/guard.crash (guard_test.go:10)"},
-		"text":    {func() error { panic("no") }, "no, at workloads/guard.TestPanicBecomesAnError"},
-		"error":   {func() error { panic(io.ErrUnexpectedEOF) }, "unexpected EOF, at "},
-		"nil map": {func() error { var m map[string]int; m["x"] = 1; return nil }, "assignment to entry in nil map"},
+		"index":  {func() error { crash(nil); return nil }, "index out of range [0] with length 0, at workloads/guard.crash (guard_test.go:12)"},
+		"text":   {func() error { panic("no") }, "no, at workloads/guard.TestPanicBecomesAnError"},
+		"error":  {func() error { panic(io.ErrUnexpectedEOF) }, "unexpected EOF, at "},
+		"divide": {func() error { return fmt.Errorf("%d", 1/len(os.Args[:0])) }, "integer divide by zero"},
 		"passed on": {func() error {
 			err := Call(func() error { crash(nil); return nil })
 			panic(err)
-		}, "guard_test.go:10"},
+		}, "guard_test.go:12"},
 	} {
 		err := Func(c.do)()
 		p, ok := errors.AsType[*Panic](err)
