@@ -45,6 +45,8 @@ func peer(ctx context.Context, config *mysql.Config) int {
 	if err != nil {
 		return 0
 	}
+	ctx, cancel := context.WithTimeout(ctx, questionTime)
+	defer cancel()
 	// The log-in is done to its end: the server counts connections that break off before it.
 	if conn, err := connector.Connect(ctx); err == nil {
 		_ = conn.Close()
