@@ -159,7 +159,7 @@ func testKilledConnectionsAreReopened(t *testing.T, io engine.IOMode) {
 		switch {
 		case !killed:
 			killed = true
-			d.KillConnections(4)
+			d.KillConnections(100)
 		case reconnects >= 4 && s.TPS > 0: // in a second of its own
 			enough()
 		}
