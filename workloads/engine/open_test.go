@@ -92,8 +92,7 @@ func (b *bounds) longer(limit time.Duration) (low, high int64) {
 	return of(b.least), of(b.most)
 }
 
-// within checks a figure, in milliseconds, against its bounds. What is allowed besides is the resolution of histograms, and that the
-// clock of the run began a little before what is known of it.
+// within checks a figure, in milliseconds, against its bounds. What is allowed besides is the resolution of histograms.
 func within(t *testing.T, what string, got, low, high float64) {
 	t.Helper()
 	t.Logf("%s: %.3f ms, the truth is %.3f to %.3f", what, got, low, high)
@@ -102,10 +101,21 @@ func within(t *testing.T, what string, got, low, high float64) {
 	}
 }
 
-// truth is what came of the events of a role with a rate, all of which went through: how long after they were due, by the schedule, their
-// clients had the reply, and how long the statements took by themselves. Of several clients only the mean and what it is made of is
-// right: which of them has which event is not known. start is when the clock of the run began, at the latest.
-func truth(passed []passage, perSecond, phase float64) (events, statements bounds, start time.Time) {
+// begun gives when the clock of a run that took so many seconds began, at the earliest: the run ended when a client had the last reply.
+func begun(passed []passage, elapsed float64) (earliest time.Time) {
+	for _, p := range passed {
+		if p.reply.After(earliest) {
+			earliest = p.reply
+		}
+	}
+	return earliest.Add(-time.Duration(elapsed * 1e9))
+}
+
+// truth is what came of the events of a role with a rate, all of which went through, in a run that took so many seconds: how long after
+// they were due, by the schedule, their clients had the reply, and how long the statements took by themselves. Of several clients only
+// the mean and what it is made of is right: which of them has which event is not known. start is when the clock of the run began, at
+// the latest.
+func truth(passed []passage, perSecond, phase, elapsed float64) (events, statements bounds, start time.Time) {
 	due := func(k int) time.Duration { return time.Duration((float64(k) + phase) / perSecond * 1e9) }
 	// No event was begun before it was due, and of so many one was begun at once.
 	start = passed[0].request.Add(-due(0))
@@ -114,14 +124,15 @@ func truth(passed []passage, perSecond, phase float64) (events, statements bound
 			start = s
 		}
 	}
+	earliest := begun(passed, elapsed) // where none was, since the machine was busy
 	for k, p := range passed {
-		at := start.Add(due(k))
-		events.add(p.reply.Sub(at), p.latest.Sub(at))
-		begun := p.earliest
-		if begun.Before(at) {
-			begun = at
+		at := earliest.Add(due(k))
+		events.add(p.reply.Sub(start.Add(due(k))), p.latest.Sub(at))
+		sent := p.earliest
+		if sent.Before(at) {
+			sent = at
 		}
-		statements.add(p.reply.Sub(p.request), p.latest.Sub(begun))
+		statements.add(p.reply.Sub(p.request), p.latest.Sub(sent))
 	}
 	return events, statements, start
 }
@@ -175,7 +186,7 @@ func testOpenLoopLatencyIsTheTruth(t *testing.T, io engine.IOMode) {
 			}
 			balanced(t, out)
 			passed := p.seen(began, time.Now())
-			events, statements, _ := truth(passed, tt.rate, 0.25)
+			events, statements, _ := truth(passed, tt.rate, 0.25, out.Elapsed)
 			// A statement is timed from when it was sent: few of them are long, however many events are.
 			held, sent := out.Roles[0].Latency, out.Statements[results.Read].Latency
 			for _, f := range []struct {
@@ -253,7 +264,7 @@ func testStall(t *testing.T, io engine.IOMode) {
 				within(t, "p50", out.Latency.P50, low50, high50)
 			} else {
 				var events bounds
-				events, _, start = truth(passed, perSecond, 0.5)
+				events, _, start = truth(passed, perSecond, 0.5, out.Elapsed)
 				low, high := events.mean()
 				within(t, "mean", out.Latency.Mean, low, high)
 				balanced(t, out)
@@ -274,13 +285,8 @@ func testStall(t *testing.T, io engine.IOMode) {
 // checkQuiet checks the seconds that are all within a stall. The clock of the run began at start, or earlier.
 func checkQuiet(t *testing.T, out results.Outcome, passed []passage, pause *stall, start time.Time, rate *engine.Rate) {
 	t.Helper()
-	var last time.Time
-	for _, p := range passed {
-		if p.reply.After(last) {
-			last = p.reply
-		}
-	}
-	earliest := last.Add(-time.Duration(out.Elapsed * 1e9)) // the run ended when a client had the last reply
+	earliest := begun(passed, out.Elapsed)
+	dueBefore := func(at float64) float64 { return min(math.Floor(at*rate.From+0.5), float64(len(passed))) }
 	checked, longest := 0, 0.0
 	for i, s := range out.Series {
 		longest = max(longest, s.Length)
@@ -295,7 +301,7 @@ func checkQuiet(t *testing.T, out results.Outcome, passed []passage, pause *stal
 		switch {
 		case rate == nil && (s.Due != 0 || s.Queue != 0):
 			t.Errorf("a second of the stall of a closed loop: %+v", s)
-		case rate != nil && (math.Abs(float64(s.Due)-rate.From*s.Length) > 2 || s.Queue < s.Due):
+		case rate != nil && (math.Abs(float64(s.Due)-dueBefore(s.At+s.Length)+dueBefore(s.At)) > 2 || s.Queue < s.Due):
 			t.Errorf("a second of the stall of an open loop: %+v", s)
 		}
 		// The replies that were held up are in the first second that has any.
