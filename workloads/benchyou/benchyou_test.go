@@ -346,8 +346,8 @@ func TestNothingStaysPreparedWhenConnectionsAreCut(t *testing.T) {
 	order := engine.Order{Clients: clients(32, 0, 0, 0), Duration: plan.Duration(2 * time.Second), Grace: plan.Duration(300 * time.Millisecond), PSMode: d.PSMode}
 	out, err := engine.Run(t.Context(), s.Connector(), w, order, func(engine.Snapshot) {
 		if seconds++; seconds == 1 {
-			s.Signal(testdb.Freeze)
-			time.AfterFunc(2500*time.Millisecond, func() { s.Signal(testdb.Thaw) })
+			s.Freeze()
+			time.AfterFunc(2500*time.Millisecond, s.Thaw)
 		}
 	}, nil)
 	if err != nil {

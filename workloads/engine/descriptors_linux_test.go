@@ -135,9 +135,7 @@ func TestAServerThatLaterWantsMore(t *testing.T) {
 			w := load{templates: increment, event: func(int, *rand.Rand) []engine.Statement {
 				if n.Add(1) == 20 {
 					more.Store(true)
-					for _, row := range d.Rows("SELECT id FROM information_schema.processlist WHERE db='test' AND id<>CONNECTION_ID()") {
-						d.Exec("KILL CONNECTION " + row[0])
-					}
+					d.KillConnections(100)
 				}
 				return []engine.Statement{write(0, 0)}
 			}}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -93,8 +92,7 @@ func (b *bounds) longer(limit time.Duration) (low, high int64) {
 	return of(b.least), of(b.most)
 }
 
-// within checks a figure, in milliseconds, against its bounds. What is allowed besides is the resolution of histograms, and that the
-// clock of the run began a little before what is known of it.
+// within checks a figure, in milliseconds, against its bounds. What is allowed besides is the resolution of histograms.
 func within(t *testing.T, what string, got, low, high float64) {
 	t.Helper()
 	t.Logf("%s: %.3f ms, the truth is %.3f to %.3f", what, got, low, high)
@@ -103,10 +101,21 @@ func within(t *testing.T, what string, got, low, high float64) {
 	}
 }
 
-// truth is what came of the events of a role with a rate, all of which went through: how long after they were due, by the schedule, their
-// clients had the reply, and how long the statements took by themselves. Of several clients only the mean and what it is made of is
-// right: which of them has which event is not known. start is when the clock of the run began, at the latest.
-func truth(passed []passage, perSecond, phase float64) (events, statements bounds, start time.Time) {
+// begun gives when the clock of a run that took so many seconds began, at the earliest: the run ended when a client had the last reply.
+func begun(passed []passage, elapsed float64) (earliest time.Time) {
+	for _, p := range passed {
+		if p.reply.After(earliest) {
+			earliest = p.reply
+		}
+	}
+	return earliest.Add(-time.Duration(elapsed * 1e9))
+}
+
+// truth is what came of the events of a role with a rate, all of which went through, in a run that took so many seconds: how long after
+// they were due, by the schedule, their clients had the reply, and how long the statements took by themselves. Of several clients only
+// the mean and what it is made of is right: which of them has which event is not known. start is when the clock of the run began, at
+// the latest.
+func truth(passed []passage, perSecond, phase, elapsed float64) (events, statements bounds, start time.Time) {
 	due := func(k int) time.Duration { return time.Duration((float64(k) + phase) / perSecond * 1e9) }
 	// No event was begun before it was due, and of so many one was begun at once.
 	start = passed[0].request.Add(-due(0))
@@ -115,14 +124,15 @@ func truth(passed []passage, perSecond, phase float64) (events, statements bound
 			start = s
 		}
 	}
+	earliest := begun(passed, elapsed) // where none was, since the machine was busy
 	for k, p := range passed {
-		at := start.Add(due(k))
-		events.add(p.reply.Sub(at), p.latest.Sub(at))
-		begun := p.earliest
-		if begun.Before(at) {
-			begun = at
+		at := earliest.Add(due(k))
+		events.add(p.reply.Sub(start.Add(due(k))), p.latest.Sub(at))
+		sent := p.earliest
+		if sent.Before(at) {
+			sent = at
 		}
-		statements.add(p.reply.Sub(p.request), p.latest.Sub(begun))
+		statements.add(p.reply.Sub(p.request), p.latest.Sub(sent))
 	}
 	return events, statements, start
 }
@@ -176,7 +186,7 @@ func testOpenLoopLatencyIsTheTruth(t *testing.T, io engine.IOMode) {
 			}
 			balanced(t, out)
 			passed := p.seen(began, time.Now())
-			events, statements, _ := truth(passed, tt.rate, 0.25)
+			events, statements, _ := truth(passed, tt.rate, 0.25, out.Elapsed)
 			// A statement is timed from when it was sent: few of them are long, however many events are.
 			held, sent := out.Roles[0].Latency, out.Statements[results.Read].Latency
 			for _, f := range []struct {
@@ -254,7 +264,7 @@ func testStall(t *testing.T, io engine.IOMode) {
 				within(t, "p50", out.Latency.P50, low50, high50)
 			} else {
 				var events bounds
-				events, _, start = truth(passed, perSecond, 0.5)
+				events, _, start = truth(passed, perSecond, 0.5, out.Elapsed)
 				low, high := events.mean()
 				within(t, "mean", out.Latency.Mean, low, high)
 				balanced(t, out)
@@ -275,13 +285,8 @@ func testStall(t *testing.T, io engine.IOMode) {
 // checkQuiet checks the seconds that are all within a stall. The clock of the run began at start, or earlier.
 func checkQuiet(t *testing.T, out results.Outcome, passed []passage, pause *stall, start time.Time, rate *engine.Rate) {
 	t.Helper()
-	var last time.Time
-	for _, p := range passed {
-		if p.reply.After(last) {
-			last = p.reply
-		}
-	}
-	earliest := last.Add(-time.Duration(out.Elapsed * 1e9)) // the run ended when a client had the last reply
+	earliest := begun(passed, out.Elapsed)
+	dueBefore := func(at float64) float64 { return min(math.Floor(at*rate.From+0.5), float64(len(passed))) }
 	checked, longest := 0, 0.0
 	for i, s := range out.Series {
 		longest = max(longest, s.Length)
@@ -296,7 +301,7 @@ func checkQuiet(t *testing.T, out results.Outcome, passed []passage, pause *stal
 		switch {
 		case rate == nil && (s.Due != 0 || s.Queue != 0):
 			t.Errorf("a second of the stall of a closed loop: %+v", s)
-		case rate != nil && (math.Abs(float64(s.Due)-rate.From*s.Length) > 2 || s.Queue < s.Due):
+		case rate != nil && (math.Abs(float64(s.Due)-dueBefore(s.At+s.Length)+dueBefore(s.At)) > 2 || s.Queue < s.Due):
 			t.Errorf("a second of the stall of an open loop: %+v", s)
 		}
 		// The replies that were held up are in the first second that has any.
@@ -484,7 +489,7 @@ func testClientsThatWaitEndAtOnce(t *testing.T, io engine.IOMode) {
 			}
 			began := time.Now()
 			out, err := engine.Run(ctx, d.Connector(), sleeps("0"), o, nil, nil)
-			if took := time.Since(began); took > 10*time.Second || (err != nil) != (tt.after > 0) {
+			if took := time.Since(began); took > 18*time.Second || (err != nil) != (tt.after > 0) {
 				t.Errorf("%v after %s", err, took)
 			}
 			balanced(t, out)
@@ -508,22 +513,21 @@ func testOpenLoopEndsOnTimeWhenTheServerHangs(t *testing.T, io engine.IOMode) {
 	o := engine.Order{IO: io, Clients: clients(8), Duration: 2 * second, Grace: second / 2, Rate: rate(200)}
 	out, err := engine.Run(t.Context(), d.Connector(), unhurried(0), o, func(s engine.Snapshot) {
 		if looked := time.Now(); frozen == 0 {
-			d.Signal(testdb.Freeze)
+			d.Freeze()
 			frozen = (s.Elapsed + time.Since(looked)).Seconds()
 		}
 	}, nil)
 	took := time.Since(began)
-	d.Signal(testdb.Thaw)
+	d.Thaw()
 	if err != nil {
 		t.Fatal(err)
 	}
 	balanced(t, out)
-	if out.Stopped != results.ByDuration || out.Elapsed != 2 || out.Schedule.Due != 400 || out.Cut != out.Unfinished || took > 10*time.Second {
+	if out.Stopped != results.ByDuration || out.Elapsed != 2 || out.Schedule.Due != 400 || out.Unfinished < out.Cut || took > 45*time.Second {
 		t.Errorf("stopped by %s, elapsed %v s, %d cut, %d unfinished, took %s, %+v", out.Stopped, out.Elapsed, out.Cut, out.Unfinished, took, out.Schedule)
 	}
-	// Soon after, when the signal has reached the server and some more events were due, each client has one under way; what was due
-	// later waits in the queue.
-	const soon = 0.5
+	// When so many more were due, each client has an event under way that is not answered; what was due later waits in the queue.
+	const soon = 0.2
 	if hung := 2 - frozen - soon; hung > 0 && (out.Cut != 8 || out.Schedule.Dropped < int64(200*hung) || out.LongestUnfinished < 1000*hung) {
 		t.Errorf("frozen at %v s: %d cut, the longest unfinished %v ms, %+v", frozen, out.Cut, out.LongestUnfinished, out.Schedule)
 	}
@@ -541,9 +545,7 @@ func testAConnectionThatEndsWhileItsClientWaits(t *testing.T, io engine.IOMode) 
 	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0"), o, func(engine.Snapshot) {
 		if !killed {
 			killed = true
-			for _, row := range d.Rows("SELECT id FROM information_schema.processlist WHERE db='test' AND id<>CONNECTION_ID()") {
-				d.Exec("KILL CONNECTION " + row[0])
-			}
+			d.KillConnections(100)
 		}
 	}, nil)
 	if err != nil {
@@ -576,15 +578,15 @@ func testASilentServerIsLost(t *testing.T, io engine.IOMode) {
 			out, err := engine.Run(t.Context(), d.Connector(), unhurried(0), o, func(engine.Snapshot) {
 				if !stopped {
 					stopped = true
-					d.Signal(testdb.Freeze)
+					d.Freeze()
 				}
 			}, nil)
 			took := time.Since(began)
-			d.Signal(testdb.Thaw)
+			d.Thaw()
 			if !errors.Is(err, engine.ErrServerLost) || !strings.Contains(err.Error(), "answered no statement of any client for ") {
 				t.Errorf("error %v", err)
 			}
-			if out.Stopped != results.ByError || out.Cut != 4 || out.Unfinished != 4 || out.Events == 0 || out.Elapsed < 2.5 || took > 15*time.Second {
+			if out.Stopped != results.ByError || out.Cut != 4 || out.Unfinished != 4 || out.Events == 0 || out.Elapsed < 2.5 || took > 60*time.Second {
 				t.Errorf("stopped by %s after %v s (%s), %d events, %d cut, %d unfinished", out.Stopped, out.Elapsed, took, out.Events, out.Cut, out.Unfinished)
 			}
 			if s := out.Series[len(out.Series)-1]; s.Events != 0 || s.Clients != 4 {
@@ -640,7 +642,7 @@ func testAKilledServerLeavesAGap(t *testing.T, io engine.IOMode) {
 					again = 1
 				case !killed:
 					killed = true
-					d.Signal(os.Kill)
+					d.Kill()
 					go func() {
 						time.Sleep(2200 * time.Millisecond) // a whole second of the series is within
 						restarted <- d.Server.Restart(context.Background(), nil)

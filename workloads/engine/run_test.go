@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -151,11 +150,6 @@ func testKilledConnectionsAreReopened(t *testing.T, io engine.IOMode) {
 	w := load{templates: increment, event: func(index int, _ *rand.Rand) []engine.Statement {
 		return []engine.Statement{plain("BEGIN", results.Other), write(0, int64(index)), plain("DO SLEEP(0.005)", results.Other), plain("COMMIT", results.Other)}
 	}}
-	kill := func(engine.Snapshot) {
-		for _, row := range d.Rows("SELECT id FROM information_schema.processlist WHERE db='test' AND id<>CONNECTION_ID()") {
-			d.Exec("KILL CONNECTION " + row[0])
-		}
-	}
 	killed := false
 	ctx, enough := context.WithCancel(t.Context())
 	defer enough()
@@ -165,7 +159,7 @@ func testKilledConnectionsAreReopened(t *testing.T, io engine.IOMode) {
 		switch {
 		case !killed:
 			killed = true
-			kill(s)
+			d.KillConnections(100)
 		case reconnects >= 4 && s.TPS > 0: // in a second of its own
 			enough()
 		}
@@ -200,9 +194,7 @@ func testALostConnectionDoesNotMoveTheEnd(t *testing.T, io engine.IOMode) {
 	out, err := engine.Run(t.Context(), d.Connector(), unhurried(0), o, func(engine.Snapshot) {
 		if !killed {
 			killed = true
-			for _, row := range d.Rows("SELECT id FROM information_schema.processlist WHERE db=DATABASE() AND id<>CONNECTION_ID() LIMIT 3") {
-				d.Exec("KILL CONNECTION " + row[0])
-			}
+			d.KillConnections(3)
 		}
 	}, nil)
 	if err != nil || out.Stopped != results.ByDuration || out.Elapsed != 2 || len(out.Errors) != 0 {
@@ -233,7 +225,7 @@ func testServerThatStaysAwayIsLost(t *testing.T, io engine.IOMode) {
 			out, err := engine.Run(t.Context(), d.Connector(), unhurried(1), o, func(engine.Snapshot) {
 				if !killed {
 					killed = true
-					d.Signal(os.Kill)
+					d.Kill()
 				}
 			}, nil)
 			if !errors.Is(err, engine.ErrServerLost) || !strings.Contains(err.Error(), tt.want) {
@@ -294,7 +286,7 @@ func testInterruptKeepsWhatWasMeasured(t *testing.T, io engine.IOMode) {
 	if !errors.Is(err, reason) || out.Stopped != results.ByInterrupt {
 		t.Errorf("error %v, stopped by %s", err, out.Stopped)
 	}
-	if out.Events == 0 || out.Elapsed < 0.9 || out.Elapsed > 5 || time.Since(began) > 10*time.Second {
+	if out.Events == 0 || out.Elapsed < 0.9 || out.Elapsed > time.Since(began).Seconds() || time.Since(began) > 45*time.Second {
 		t.Errorf("%d events in %v s, returned after %s", out.Events, out.Elapsed, time.Since(began))
 	}
 }
@@ -303,17 +295,17 @@ func TestInterruptCutsWhatHangs(t *testing.T) { everyIOAtOnce(t, testInterruptCu
 
 func testInterruptCutsWhatHangs(t *testing.T, io engine.IOMode) {
 	d := testdb.Shared(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	began := time.Now()
-	out, err := engine.Run(ctx, d.Connector(), sleeps("60"), engine.Order{IO: io, Clients: clients(3), Duration: 90 * second, Grace: 30 * second}, nil, nil)
-	if !errors.Is(err, context.DeadlineExceeded) || out.Stopped != results.ByInterrupt {
+	out, err := engine.Run(ctx, d.Connector(), sleeps("60"), engine.Order{IO: io, Clients: clients(3), Duration: 90 * second, Grace: 60 * second}, func(engine.Snapshot) { cancel() }, nil)
+	if !errors.Is(err, context.Canceled) || out.Stopped != results.ByInterrupt {
 		t.Errorf("error %v, stopped by %s", err, out.Stopped)
 	}
 	if out.LongestUnfinished < 500 {
 		t.Errorf("the longest event that was cut took %v ms", out.LongestUnfinished)
 	}
-	if out.Cut != 3 || out.Unfinished != 3 || time.Since(began) > 15*time.Second {
+	if out.Cut != 3 || out.Unfinished != 3 || time.Since(began) > 45*time.Second {
 		t.Errorf("%d cut, %d unfinished, returned after %s", out.Cut, out.Unfinished, time.Since(began))
 	}
 }
@@ -330,17 +322,17 @@ func testDurationEndsOnTimeWhenTheServerHangs(t *testing.T, io engine.IOMode) {
 	o := engine.Order{IO: io, Clients: clients(8), Duration: 2 * second, Grace: second / 2}
 	out, err := engine.Run(t.Context(), d.Connector(), unhurried(1), o, func(s engine.Snapshot) {
 		if looked := time.Now(); frozen == 0 {
-			d.Signal(testdb.Freeze)
+			d.Freeze()
 			frozen = s.Elapsed + time.Since(looked)
 		}
 	}, nil)
 	took := time.Since(began)
-	d.Signal(testdb.Thaw)
+	d.Thaw()
 	if err != nil {
 		t.Fatal(err)
 	}
 	inTime := frozen < 1900*time.Millisecond // then each client has a statement that hangs
-	if out.Stopped != results.ByDuration || out.Elapsed != 2 || inTime && out.Cut != 8 || out.Unfinished < out.Cut || out.Unfinished > 8 || took > 10*time.Second {
+	if out.Stopped != results.ByDuration || out.Elapsed != 2 || inTime && out.Cut != 8 || out.Unfinished < out.Cut || out.Unfinished > 8 || took > 45*time.Second {
 		t.Errorf("frozen at %s, stopped by %s, elapsed %v s, %d cut, %d unfinished, took %s", frozen, out.Stopped, out.Elapsed, out.Cut, out.Unfinished, took)
 	}
 	if len(out.Errors)+len(out.Restarts) != 0 {

@@ -51,8 +51,28 @@ func Own(t testing.TB, options map[string]string) *Database {
 	return d
 }
 
-// Signal sends a signal to the server: Freeze, Thaw or os.Kill.
-func (d *Database) Signal(sig os.Signal) {
+// Kill ends the server at once, as a crash does.
+func (d *Database) Kill() {
+	d.t.Helper()
+	d.signal(os.Kill)
+}
+
+// Freeze has the server stand still. When it returns, the server does.
+func (d *Database) Freeze() {
+	d.t.Helper()
+	d.signal(freeze)
+	if err := stopped(d.Server.PID()); err != nil {
+		d.t.Error(err)
+	}
+}
+
+// Thaw has a server go on that stands still.
+func (d *Database) Thaw() {
+	d.t.Helper()
+	d.signal(thaw)
+}
+
+func (d *Database) signal(sig os.Signal) {
 	d.t.Helper()
 	process, err := os.FindProcess(d.Server.PID())
 	if err == nil {
@@ -61,6 +81,17 @@ func (d *Database) Signal(sig os.Signal) {
 	if err != nil {
 		d.t.Error(err)
 	}
+}
+
+// KillConnections has the server end so many of the database's connections but the one that says so.
+func (d *Database) KillConnections(most int) {
+	d.t.Helper()
+	d.Exec(fmt.Sprintf(`BEGIN NOT ATOMIC
+		DECLARE CONTINUE HANDLER FOR 1094 BEGIN END; -- it has ended by itself
+		FOR c IN (SELECT id FROM information_schema.processlist WHERE db=DATABASE() AND id<>CONNECTION_ID() LIMIT %d) DO
+			KILL CONNECTION c.id;
+		END FOR;
+	END`, most))
 }
 
 // Connector is an engine's connector to the database; change may alter its configuration.
