@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,7 +137,13 @@ func changeRecord(t *testing.T, folder, old, text string) {
 	if !strings.Contains(string(b), old) {
 		t.Fatalf("%s does not hold %s", file, old)
 	}
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(b), old, text)), 0o600); err != nil {
+	// Its checksum is that of all that stands before it.
+	const crc = ",\n  \"crc\": \""
+	body, _, ok := strings.Cut(strings.ReplaceAll(string(b), old, text), crc)
+	if !ok {
+		t.Fatalf("%s has no checksum", file)
+	}
+	if err := os.WriteFile(file, fmt.Appendf(nil, "%s%s%08x\"\n}\n", body, crc, crc32.ChecksumIEEE([]byte(body))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -330,7 +330,7 @@ func TestTheRunFolderIsLost(t *testing.T) {
 			`p.yaml:9:18: run "two": run folder `, "was removed or moved", "cell two{}",
 		}},
 		"moved": {step: `shell: "mv FOLDER FOLDER.away"`, cells: 2, says: []string{`p.yaml:9:18: run "two": run folder `, "was removed or moved"}},
-		"limit of file sizes": {shell: "ulimit -f 200", step: "wait: 1ms\n  - { name: many, repeat: 100, run: { workload: benchyou_random, threads: { write: 2 }, events: 20 } }", cells: 3, says: []string{
+		"limit of file sizes": {shell: "ulimit -f 200", step: "wait: 1ms\n  - { name: many, repeat: 100, run: { workload: benchyou_random, threads: { write: 2 }, events: 2 } }", cells: 3, says: []string{
 			`p.yaml:9:32: run "many" [#`, "a file would be larger than this process may make it: raise the limit, as by `ulimit -f unlimited`",
 		}},
 	} {

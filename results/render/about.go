@@ -182,11 +182,18 @@ var jsonDocs = map[string]string{
 	"run.errors":         "what went wrong; in a run that was resumed, since then",
 	"run.resumed":        "the times that it was resumed",
 
-	"resumption.at":      "UTC",
-	"resumption.ended":   "when the part before it had ended, UTC; of one that was killed, its last cell",
-	"resumption.after":   "how that part had ended: failed, interrupted or killed",
-	"resumption.errors":  "what had gone wrong in it",
-	"resumption.changed": "in what things were not as when the run began",
+	"resumption.at":           "UTC",
+	"resumption.ended":        "when the part before it had ended, UTC; of one that was killed, its last cell",
+	"resumption.after":        "how that part had ended: failed, interrupted or killed",
+	"resumption.errors":       "what had gone wrong in it",
+	"resumption.not_put_back": "what that part should have put back and had not",
+	"resumption.changed":      "in what things were not as when the run began",
+
+	"notputback.at":   "the place of the step, file:line:col",
+	"notputback.step": "its kind, and its name where it has one",
+	"notputback.cell": "the labels of its cell",
+	"notputback.on":   "the target, of what is SQL",
+	"notputback.send": "what was to be sent, or executed, line by line; secrets are masked",
 
 	"tool.version": "of benchplan",
 	"tool.commit":  "that it was built from",
