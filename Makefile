@@ -8,7 +8,7 @@ BIN   := bin/benchplan
 RACE  := $(shell command -v gcc cc >/dev/null 2>&1 && echo -race)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: all build demo test lint fuzz aa browser clean
+.PHONY: all build demo test lint fuzz vulncheck aa browser clean
 
 all: build
 
@@ -29,12 +29,21 @@ lint:
 	$(GO) vet -tags aa,browser ./cmd/benchplan ./results/render
 	$(GO) run $(STATICCHECK) ./...
 
-# Each fuzz target of the plan reader for FUZZTIME.
+# Each fuzz target (plans, expressions, run folders, what is printed of them) for FUZZTIME, and a run folder damaged at every byte.
 FUZZTIME ?= 1m
 fuzz:
-	@for target in $$($(GO) test ./plan -list '^Fuzz' | grep '^Fuzz'); do \
-		$(GO) test ./plan -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+	@for package in $$(git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u); do \
+		for target in $$($(GO) test ./$$package -list '^Fuzz' | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			$(GO) test ./$$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
 	done
+	$(GO) test ./results -run '^TestDamageIsTold$$' -count 1 -timeout 1h -every-byte
+
+# What is known to be wrong with the modules and the Go version in use. It asks vuln.go.dev, so it is no part of what has to pass.
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+vulncheck:
+	$(GO) run $(GOVULNCHECK) ./...
 
 # The same scenario against itself on the real server, AATRIALS times at twelve seconds each: how often it is taken for another one.
 AATRIALS ?= 40

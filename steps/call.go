@@ -40,6 +40,9 @@ func (c *Call) data(ctx context.Context) (conn *connection, t *plan.Target, spec
 		return nil, nil, nil, err
 	}
 	conn, t, err = c.target(ctx)
+	if err == nil && systemDatabase(t.Database) { // an earlier step has told the name
+		err = final{errors.New(notTouched(t.Database))}
+	}
 	if err == nil && c.run.Rehearse {
 		spec.Rows = rehearsedCount(spec.Rows)
 	}
