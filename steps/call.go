@@ -42,7 +42,11 @@ func (c *Call) data(ctx context.Context) (conn *connection, t *plan.Target, spec
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if conn, t, err = c.target(ctx); err == nil {
+	conn, t, err = c.target(ctx)
+	if err == nil && systemDatabase(t.Database) { // an earlier step has told the name
+		err = final{errors.New(notTouched(t.Database))}
+	}
+	if err == nil {
 		err = c.run.hold(ctx, conn, t.Database)
 	}
 	if err == nil && c.run.Rehearse {

@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +21,12 @@ type databaseSpec struct {
 // systemDatabases belong to the server.
 var systemDatabases = []string{"mysql", "sys", "information_schema", "performance_schema"}
 
+func systemDatabase(name string) bool { return slices.Contains(systemDatabases, strings.ToLower(name)) }
+
+func notTouched(database string) string {
+	return fmt.Sprintf("the database %s belongs to the server and is not touched; give the target another one", database)
+}
+
 func databaseKind() Kind {
 	return checked(define("creates, drops or recreates the target's database", doDatabase), checkDatabase)
 }
@@ -30,14 +37,17 @@ func checkDatabase(_ *databaseSpec, in plan.Place) []plan.Problem {
 		return nil
 	case in.Target.Database == "":
 		return []plan.Problem{problem("action", "the target names no database")}
-	case slices.Contains(systemDatabases, strings.ToLower(in.Target.Database)):
-		return []plan.Problem{problem("action", fmt.Sprintf("the database %s belongs to the server and is not touched; give the target another one", in.Target.Database))}
+	case systemDatabase(in.Target.Database):
+		return []plan.Problem{problem("action", notTouched(in.Target.Database))}
 	}
 	return nil
 }
 
 func doDatabase(ctx context.Context, c *Call, spec *databaseSpec) (map[string]any, error) {
 	conn, t, err := c.target(ctx)
+	if err == nil && systemDatabase(t.Database) { // an earlier step has told the name
+		err = final{errors.New(notTouched(t.Database))}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func TestHTTPServersThatMisbehave(t *testing.T) {
 		"an endless body": {func(c net.Conn) { _, _ = io.WriteString(c, ok+"\r\n"); forEver(c, make([]byte, 64<<10)) }, "is longer than 16 MiB"},
 		"an endless list": {func(c net.Conn) {
 			_, _ = io.WriteString(c, ok+"Transfer-Encoding: chunked\r\n\r\n")
-			forEver(c, []byte("4\r\n[[[[\r\n"))
+			forEver(c, bytes.Repeat([]byte("4\r\n[[[[\r\n"), 10_000))
 		}, "is longer than 16 MiB"},
 		"a slow drip":  {func(c net.Conn) { drip(c, ok+"\r\n") }, "no whole answer within the timeout of 500ms"},
 		"slow headers": {func(c net.Conn) { drip(c, ok+"X-A: ") }, "no whole answer within the timeout of 500ms"},

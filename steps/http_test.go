@@ -241,6 +241,10 @@ func newAuthority(t *testing.T) *authority {
 	a.authority, a.key = ca, caKey
 	a.issue(t, "client", ca, caKey)
 	_, _, a.server = a.issue(t, "server", ca, caKey)
+	a.issue(t, "expired", ca, caKey)
+	a.issue(t, "early", ca, caKey)
+	a.issue(t, "other", ca, caKey)
+	a.issue(t, "alone", nil, nil)
 	return a
 }
 
@@ -259,6 +263,14 @@ func (a *authority) issue(t *testing.T, name string, by *x509.Certificate, byKey
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "bench"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: end,
 		IsCA: by == nil, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IPAddresses: []net.IP{{127, 0, 0, 1}},
+	}
+	switch name {
+	case "expired":
+		template.NotBefore, template.NotAfter = time.Now().Add(-48*time.Hour), time.Now().Add(-24*time.Hour)
+	case "early":
+		template.NotBefore, template.NotAfter = time.Now().Add(24*time.Hour), time.Now().Add(48*time.Hour)
+	case "other":
+		template.IPAddresses, template.DNSNames = []net.IP{{10, 9, 8, 7}}, []string{"other.example"}
 	}
 	if by == nil {
 		by, byKey = template, key

@@ -109,7 +109,7 @@ func (r *run) mayChangeServer(v plan.Visit) bool {
 		return true
 	case *sqlSpec:
 		if file := spec.File.Reveal(); file != "" {
-			script, err := os.ReadFile(fromFolder(planFolder(r.Plan), file))
+			script, err := readScript(fromFolder(planFolder(r.Plan), file))
 			return err != nil || setsGlobal.Match(script)
 		}
 		return slices.ContainsFunc(spec.Statements, func(s plan.Text) bool { return setsGlobal.MatchString(s.Reveal()) })

@@ -41,6 +41,9 @@ func checkTables(in plan.Place) []plan.Problem {
 	if in.Tables == nil {
 		return []plan.Problem{problem("", errNoTables.Error())}
 	}
+	if in.Target != nil && systemDatabase(in.Target.Database) {
+		return []plan.Problem{problem("", notTouched(in.Target.Database))}
+	}
 	schema := workloads.Schema(in.Tables.Schema)
 	if schema == nil {
 		return nil

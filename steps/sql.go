@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -162,7 +163,7 @@ func decimal(s string) any {
 func (c *Call) statements(spec *sqlSpec) ([]plan.Text, error) {
 	texts, from := spec.Statements, ""
 	if spec.File.Reveal() != "" {
-		script, err := os.ReadFile(c.path(spec.File.Reveal()))
+		script, err := readScript(c.path(spec.File.Reveal()))
 		if err != nil {
 			return nil, fmt.Errorf("file: %w", hide(err, spec.File))
 		}
@@ -177,6 +178,23 @@ func (c *Call) statements(spec *sqlSpec) ([]plan.Text, error) {
 		return nil, fmt.Errorf("%s%w", from, err)
 	}
 	return out, nil
+}
+
+// maxScript bounds a file of statements: what is larger is for the server's own client.
+const maxScript = 64 << 20
+
+// readScript reads a file of statements. It may be a device or a pipe, which has no end.
+func readScript(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	script, err := io.ReadAll(io.LimitReader(f, maxScript+1))
+	if err == nil && len(script) > maxScript {
+		err = fmt.Errorf("%s has more than %d MiB", path, maxScript>>20)
+	}
+	return script, err
 }
 
 // separate cuts texts into their statements.

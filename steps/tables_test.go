@@ -157,11 +157,26 @@ func TestDropping(t *testing.T) {
 func TestSystemDatabases(t *testing.T) {
 	_, _, server := onShared(t)
 	for _, name := range []string{"mysql", "MySQL", "SYS", "Information_Schema", "performance_schema"} {
-		for _, action := range []string{"create", "drop", "recreate"} {
-			text := fmt.Sprintf("target: { socket: %s, database: %s }\nsteps:\n  - database: %s\n", server.Socket(), name, action)
+		for _, step := range []string{"database: create", "database: drop", "database: recreate", "prepare:", "cleanup:", "verify:"} {
+			text := fmt.Sprintf("target: { socket: %s, database: %s }\ntables: { schema: benchyou }\nsteps:\n  - %s\n", server.Socket(), name, step)
 			if err := read(text); err == nil || !strings.Contains(err.Error(), "belongs to the server") {
-				t.Errorf("%s %s: %v", action, name, err)
+				t.Errorf("%s in %s: %v", step, name, err)
 			}
+			later := strings.Replace(text, "database: "+name, "database: \"${{ vars.d }}\"", 1)
+			if err := read("vars: { d: " + name + " }\n" + later); err == nil || !strings.Contains(err.Error(), "belongs to the server") {
+				t.Errorf("%s in %s, told by a variable: %v", step, name, err)
+			}
+		}
+	}
+}
+
+// TestSystemDatabasesThatAStepTells: what only the run knows is refused by the run.
+func TestSystemDatabasesThatAStepTells(t *testing.T) {
+	_, _, server := onShared(t)
+	for _, step := range []string{"database: drop", "database: create", "prepare:", "cleanup:", "verify:", "run: { workload: benchyou_random, threads: { write: 1 }, events: 1 }"} {
+		o := trial{change: func(c *Config) { c.Force = true }, plan: fmt.Sprintf("target: { socket: %s, user: %s }\nsteps:\n  - { id: a, sql: { statements: \"SELECT 'mySQL' AS d\", database: \"\" } }\n  - target: { database: \"${{ steps.a.rows[0].d }}\" }\n    tables: { schema: benchyou }\n    steps: [ { %s } ]\n", server.Socket(), server.User(), step)}.carryOut(t)
+		if len(o.errs) != 1 || !strings.Contains(o.errs[0], "the database mySQL belongs to the server") {
+			t.Errorf("%s: %q", step, o.errs)
 		}
 	}
 }

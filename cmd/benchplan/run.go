@@ -129,6 +129,9 @@ func runPlan(t *terminal, f *runFlags, file string) error {
 	}
 	writer, mask := begun.writer, begun.mask
 	defer writer.Close()
+	if names := p.ShortSecrets(); len(names) > 0 && !f.rehearse {
+		fmt.Fprintln(t.err, plainText("warning: fewer than 6 characters are too few to be masked in messages of servers and in logs, only where they stand as a secret: "+strings.Join(names, ", ")))
+	}
 	progress := newProgress(t, f.quiet, f.live, mask)
 	outliveWrites()
 	s := interruptible(progress.interrupted, progress.abandoned)

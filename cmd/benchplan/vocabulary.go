@@ -55,15 +55,27 @@ func (f *planFlags) read(t *terminal, file string) (*plan.Plan, error) {
 	return p, usage(err)
 }
 
+// mostRead bounds what is read of a file that is to be a plan: it may be a device or a pipe. Plans are far smaller.
+const mostRead = 16 << 20
+
 func readFile(t *terminal, file string) ([]byte, error) {
 	if file == "-" {
-		return io.ReadAll(io.LimitReader(t.in, 16<<20))
+		return io.ReadAll(io.LimitReader(t.in, mostRead))
 	}
-	text, err := os.ReadFile(file)
+	text, err := readAtMost(file)
 	if errors.Is(err, os.ErrNotExist) {
 		if near, _ := filepath.Glob(filepath.Join(filepath.Dir(file), "*.y*ml")); len(near) > 0 {
 			return nil, fmt.Errorf("%w; plans there: %s", err, strings.Join(near[:min(len(near), 5)], ", "))
 		}
 	}
 	return text, err
+}
+
+func readAtMost(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	return io.ReadAll(io.LimitReader(f, mostRead))
 }
