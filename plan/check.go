@@ -13,6 +13,7 @@ type check struct {
 	plan       *Plan
 	identities map[string]Position
 	values     map[string]map[string]bool // the labels of the cells and their values, for report
+	noted      []Label                    // those that went into values last
 	exclude    excludeFits
 	partial    map[*node]bool // tables whose schema an inner group may say
 	visit      func(Visit)
@@ -286,12 +287,16 @@ func (c *check) identity(s *Scope) {
 	} else {
 		c.identities[id] = s.step.Pos
 	}
-	for _, l := range s.labels {
+	for i, l := range s.labels {
+		if i < len(c.noted) && c.noted[i] == l {
+			continue // most labels are those of the cell before
+		}
 		if c.values[l.Name] == nil {
 			c.values[l.Name] = map[string]bool{}
 		}
 		c.values[l.Name][l.Value] = true
 	}
+	c.noted = s.labels
 }
 
 // excludes reports the entries of exclude that took nothing out, in any cell around.

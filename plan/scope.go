@@ -82,15 +82,15 @@ func (s *Scope) Identity() string {
 
 // identity is Identity for machines: no name or value can be taken for two.
 func (s *Scope) identity() string {
-	var b strings.Builder
+	b := make([]byte, 0, 128)
 	for _, name := range s.path {
-		b.WriteString(name)
-		b.WriteByte(0)
+		b = append(append(b, name...), 0)
 	}
 	for _, l := range s.labels {
-		b.WriteString("\x01" + l.Name + "\x02" + l.Value)
+		b = append(append(b, 1), l.Name...)
+		b = append(append(b, 2), l.Value...)
 	}
-	return b.String()
+	return string(b)
 }
 
 func (s *Scope) label(name string) string { return labelOf(s.labels, name) }

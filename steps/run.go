@@ -185,7 +185,10 @@ func (s *runSpec) order(d engine.Definition, clients []engine.RoleClients) (engi
 	o := engine.Order{
 		Workload: s.Workload, Clients: clients, Duration: s.Duration, Events: s.Events, Warmup: s.Warmup, Interval: s.Interval,
 		Rate: s.Rate.schedule(), Grace: s.Grace, ServerLost: s.Reconnect, Silence: s.Silence,
-		PSMode: d.PSMode, IO: engine.IOMode(s.IO), OnError: map[int]engine.Action{},
+		PSMode: d.PSMode, IO: engine.IOMode(s.IO),
+	}
+	if len(s.OnError) > 0 {
+		o.OnError = make(map[int]engine.Action, len(s.OnError))
 	}
 	if s.PSMode != "" {
 		o.PSMode = engine.PSMode(s.PSMode)
