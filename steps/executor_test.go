@@ -111,7 +111,7 @@ finally: [ GET(z) ]
 `, "a hang x z", []string{"p.yaml:5: http: the group at … p.yaml:5: it took longer than its timeout of 50ms"}},
 		"a group whose time is over goes on with continue_on_error": {`
 steps:
-  - { timeout: 50ms, continue_on_error: true, steps: [ GET(hang) ] }
+  - { timeout: 500ms, continue_on_error: true, steps: [ GET(hang) ] }
   - GET(b)
 `, "hang b", []string{"p.yaml:3: http: the group at"}},
 		"finally is not bound by the timeout of its group": {`
@@ -123,7 +123,7 @@ steps:
 `, "a x b", nil},
 		"an error of finally is told beside that of a timeout": {`
 steps:
-  - { timeout: 50ms, steps: [ GET(hang) ], finally: [ GET(fail) ] }
+  - { timeout: 500ms, steps: [ GET(hang) ], finally: [ GET(fail) ] }
 `, "hang fail", []string{"p.yaml:3: http: the group at", "p.yaml:3: http: … status 500"}},
 		"retry until the assert holds": {`
 steps:

@@ -60,7 +60,7 @@ type connection struct {
 
 func newTargets(c Config) *targets {
 	return &targets{
-		folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), patience: cmp.Or(c.patience, target.Patience),
+		folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), patience: c.patience,
 		log: c.Writer.Log(), note: c.Observer.Note, recorded: slices.Clone(c.Run.Targets), unset: c.Run.Unset,
 	}
 }

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -48,9 +49,9 @@ type Lookout struct {
 	last error // why a connection was last given up
 }
 
-// NewLookout makes the lookout of a server that the configuration leads to.
+// NewLookout makes the lookout of a server that the configuration leads to; a patience of 0 means Patience.
 func NewLookout(config *mysql.Config, patience time.Duration) *Lookout {
-	return &Lookout{config: config, patience: patience, looking: make(chan struct{}, 1)}
+	return &Lookout{config: config, patience: cmp.Or(patience, Patience), looking: make(chan struct{}, 1)}
 }
 
 // Connector makes connections by the configuration, which leads to the same server, that are looked after. What was given up before is
@@ -126,7 +127,7 @@ func (l *Lookout) giveUp(reason error) {
 }
 
 // interval is the time between two looks.
-func (l *Lookout) interval() time.Duration { return l.patience / 6 }
+func (l *Lookout) interval() time.Duration { return max(l.patience/6, time.Millisecond) }
 
 // ask lets the server say who it is and what it is doing.
 func (l *Lookout) ask(ctx context.Context) (s sight) {
