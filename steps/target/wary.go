@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bytes"
 	"context"
 	"database/sql/driver"
 	"encoding/binary"
@@ -27,7 +28,7 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &wary{Conn: conn, left: mostGreeting}
+	w := &wary{Conn: conn, left: mostGreeting, await: true}
 	if last, ok := ctx.Value(waryKey{}).(**wary); ok {
 		*last = w
 	}
@@ -62,12 +63,13 @@ func (c connector) Connect(ctx context.Context) (conn driver.Conn, err error) {
 // wary is a connection that ends where the server sends what no client should take.
 type wary struct {
 	net.Conn
-	left  int    // bytes that may come until the client says something
-	spoke bool   // the client has said something
-	tls   bool   // what comes is encrypted
-	await bool   // the first packet of an answer to a command is to come
-	head  []byte // its beginning
-	wrong error
+	left    int    // bytes that may come until the client says something
+	spoke   bool   // the client has said something
+	tls     bool   // what comes is encrypted
+	command bool   // the client has said a command; before, it logs in
+	await   bool   // the first packet of an answer is to come
+	head    []byte // its beginning; of the greeting, all
+	wrong   error
 }
 
 // explain says of an error of the driver why it has found the connection no good, where that was for what the server sends.
@@ -85,7 +87,8 @@ func (w *wary) Write(p []byte) (int, error) {
 		w.tls = len(p) == header+requestTLS && p[header+1]&flagTLS != 0
 	}
 	w.spoke, w.left = true, mostAnswer
-	if !w.tls && len(p) > header && p[3] == 0 { // the sequence begins anew with each command
+	if len(p) > header && !w.tls {
+		w.command = p[3] == 0 // the sequence begins anew with each command
 		w.await, w.head = true, w.head[:0]
 	}
 	return w.Conn.Write(p)
@@ -102,7 +105,7 @@ func (w *wary) Read(p []byte) (int, error) {
 		return 0, w.wrong
 	}
 	if w.await && n > 0 {
-		w.head = append(w.head, p[:min(n, longestHead-len(w.head))]...)
+		w.head = append(w.head, p[:min(n, mostGreeting)]...)
 		if w.wrong = w.looksAt(); w.wrong != nil {
 			return 0, w.wrong
 		}
@@ -118,29 +121,68 @@ func (w *wary) SyscallConn() (syscall.RawConn, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// longestHead is a packet's header and the longest number of columns.
-const longestHead = 4 + 9
-
-// looksAt judges the first packet of an answer once enough of it is there: where a result begins with a number of columns that none can
-// have, the driver would ask for memory for all of them.
+// looksAt judges the first packet of an answer once enough of it is there. The driver reads beyond the end of a greeting, or of the end of a
+// log-in, that is shorter than it should be; and where a result begins with a number of columns that none can have, it would ask for memory
+// for all of them.
 func (w *wary) looksAt() error {
-	if len(w.head) < 5 {
+	const header, longestNumber = 4, 9
+	if len(w.head) < header {
 		return nil
 	}
-	length, kind := int(w.head[0])|int(w.head[1])<<8|int(w.head[2])<<16, w.head[4]
-	columns := uint64(0)
-	switch {
-	case kind == 0xfc && length >= 3:
-		if len(w.head) < 7 {
-			return nil
-		}
-		columns = uint64(binary.LittleEndian.Uint16(w.head[5:]))
-	case kind == 0xfd, kind == 0xfe && length >= 9:
-		columns = mostColumns + 1
+	length := int(w.head[0]) | int(w.head[1])<<8 | int(w.head[2])<<16
+	payload := w.head[header:]
+	if needed := min(length, longestNumber); w.spoke && len(payload) < needed || !w.spoke && len(payload) < length {
+		return nil // the rest is to come
 	}
+	payload = payload[:min(length, len(payload))]
 	w.await = false
-	if columns > mostColumns {
+	switch {
+	case !w.spoke && !isGreeting(payload):
+		return fmt.Errorf("%w: it begins with what is no greeting", errNonsense)
+	case w.spoke && !w.command && !isStep(payload):
+		return fmt.Errorf("%w: it answers the log-in with what is no answer", errNonsense)
+	case w.command && tooWide(payload):
 		return fmt.Errorf("%w: it announces a result of more than %d columns", errNonsense, mostColumns)
 	}
 	return nil
+}
+
+// isGreeting tells whether a packet is a greeting, or the error in place of one.
+func isGreeting(p []byte) bool {
+	if isError(p) {
+		return true
+	}
+	end := bytes.IndexByte(p, 0) // of the server's version
+	const number, salt, short, long = 4, 9, 2, 1 + 2 + 2 + 1 + 10 + 13
+	least := end + 1 + number + salt + short
+	return end > 0 && (len(p) == least || len(p) >= least+long) || len(p) > 0 && p[0] < 10 // of which the driver says that it is too old
+}
+
+// isError tells whether a packet is an error with all that belongs to one.
+func isError(p []byte) bool {
+	return len(p) > 3 && p[0] == 0xff && (p[3] != '#' || len(p) >= 9)
+}
+
+// isStep tells whether a packet is a step of the log-in: its end, an error, or a question.
+func isStep(p []byte) bool {
+	switch {
+	case len(p) == 0:
+		return false
+	case p[0] == 0xff:
+		return isError(p)
+	case p[0] == 0:
+		return len(p) >= 7 && p[1] == 0 && p[2] == 0
+	}
+	return true
+}
+
+// tooWide tells whether a packet announces more columns than a result can have.
+func tooWide(p []byte) bool {
+	switch {
+	case len(p) >= 3 && p[0] == 0xfc:
+		return binary.LittleEndian.Uint16(p[1:]) > mostColumns
+	case len(p) > 0 && p[0] == 0xfd:
+		return true
+	}
+	return len(p) >= 9 && p[0] == 0xfe
 }
