@@ -31,7 +31,7 @@ type targets struct {
 	folder   string // that of the plan: paths begin there
 	rehearse bool
 	demand   demand
-	patience time.Duration // of their lookouts
+	patience time.Duration // of their lookouts; 0: target.Patience
 	log      *slog.Logger
 	note     func(string)
 }
@@ -53,7 +53,7 @@ type connection struct {
 
 func newTargets(c Config) *targets {
 	return &targets{
-		folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), patience: cmp.Or(c.patience, target.Patience),
+		folder: planFolder(c.Plan), rehearse: c.Rehearse, demand: largestDemand(c.Plan, c.Rehearse), patience: c.patience,
 		log: c.Writer.Log(), note: c.Observer.Note,
 	}
 }
