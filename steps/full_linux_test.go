@@ -74,7 +74,7 @@ finally:
 		t.Fatalf("it took %s: %q", took, o.errs)
 	}
 	inOrder(t, o.errs[0], `prepare "data": target … make room`) // refused, or after waiting
-	for _, e := range o.errs[1:] {                                // a table that could be dropped has made room for the other
+	for _, e := range o.errs[1:] {                              // a table that could be dropped has made room for the other
 		inOrder(t, e, `cleanup "tables": target … make room`)
 	}
 }
