@@ -70,9 +70,11 @@ steps:
 finally:
   - { name: tables, cleanup: }
 `, change: func(c *Config) { c.patience = faultPatience }}.carryOut(t)
-	if took := time.Since(begin); len(o.errs) != 2 || took > 3*faultSlack {
+	if took := time.Since(begin); len(o.errs) == 0 || took > 3*faultSlack {
 		t.Fatalf("it took %s: %q", took, o.errs)
 	}
-	inOrder(t, o.errs[0], `prepare "data": target … make room`)
-	inOrder(t, o.errs[1], `cleanup "tables": target … make room`) // refused, or after waiting
+	inOrder(t, o.errs[0], `prepare "data": target … make room`) // refused, or after waiting
+	for _, e := range o.errs[1:] {                              // a table that could be dropped has made room for the other
+		inOrder(t, e, `cleanup "tables": target … make room`)
+	}
 }

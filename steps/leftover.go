@@ -213,7 +213,7 @@ func (*cleanupSpec) byHand(c *Call) (on string, send []string) {
 		var lasting bool
 		if on, database, lasting = c.server(); lasting {
 			send = use(database)
-			for _, name := range tables.Names(workloads.Schemas()[spec.Schema], *spec) {
+			for _, name := range tables.Names(workloads.Schema(spec.Schema), *spec) {
 				send = append(send, "DROP TABLE IF EXISTS "+tables.Quote(name)+";")
 			}
 		}

@@ -32,7 +32,7 @@ type targets struct {
 	folder   string // that of the plan: paths begin there
 	rehearse bool
 	demand   demand
-	patience time.Duration // of their lookouts
+	patience time.Duration // of their lookouts; 0: target.Patience
 	log      *slog.Logger
 	note     func(string)
 	recorded []results.Server // as the run's record has them

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -81,15 +82,29 @@ func (l *Lookout) Connector(config *mysql.Config) (driver.Connector, error) {
 	return attendedConnector{connector}, nil
 }
 
-// Explain gives the reason in place of the driver's error where the lookout has closed a connection.
+// Explain puts the reason in the place of the driver's error where the lookout has closed a connection.
 func (l *Lookout) Explain(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last == nil || !errors.Is(err, mysql.ErrInvalidConn) && !errors.Is(err, driver.ErrBadConn) {
+	if l.last == nil {
 		return err
 	}
-	return l.last
+	for _, driverError := range []error{mysql.ErrInvalidConn, driver.ErrBadConn} {
+		if errors.Is(err, driverError) {
+			return &explained{strings.Replace(err.Error(), driverError.Error(), l.last.Error(), 1), []error{l.last, err}}
+		}
+	}
+	return err
 }
+
+// explained is an error with the reason of it.
+type explained struct {
+	text   string
+	causes []error
+}
+
+func (e *explained) Error() string   { return e.text }
+func (e *explained) Unwrap() []error { return e.causes }
 
 // sight is what a look at the server gave.
 type sight struct {

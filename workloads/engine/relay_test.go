@@ -137,7 +137,7 @@ func testAnswersThatBreakOff(t *testing.T, mode engine.IOMode) {
 				return answer, false
 			}))
 			w := always([]string{"SELECT ?, 1 UNION ALL SELECT 2, 3"}, blob(0, results.Read, marker+strings.Repeat("x", 50)))
-			out, err := engine.Run(t.Context(), d.Connector(to), w, engine.Order{IO: mode, Clients: clients(2), EventsEach: 5, PSMode: ps}, nil, nil)
+			out, err := engine.Run(t.Context(), d.Connector(to), w, engine.Order{IO: mode, Clients: clients(2), EventsEach: 5, PSMode: ps, ServerLost: 600 * second}, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
