@@ -24,7 +24,10 @@ func OtherTargets(p *plan.Plan, cells []results.Cell, rehearse bool) []string {
 	told := map[string]bool{}
 	p.Walk(func(v plan.Visit) {
 		spec, ok := v.Spec.(*runSpec)
-		if !ok || v.Skipped || workloads.Families()[spec.Workload].Host != nil {
+		if !ok || v.Skipped {
+			return
+		}
+		if definition, _ := workloads.Family(spec.Workload); definition.Host != nil {
 			return
 		}
 		was, there := at[results.Key(v.Scope.Path(), labelsOf(v.Scope))]
