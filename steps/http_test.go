@@ -229,7 +229,6 @@ type authority struct {
 	authority *x509.Certificate
 	key       *ecdsa.PrivateKey
 	server    tls.Certificate
-	end       time.Time // of the certificates that are issued; zero: in an hour
 }
 
 func (a *authority) file(name string) string { return filepath.Join(a.folder, name) }
@@ -255,12 +254,8 @@ func (a *authority) issue(t *testing.T, name string, by *x509.Certificate, byKey
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := a.end
-	if end.IsZero() {
-		end = time.Now().Add(time.Hour)
-	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "bench"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: end,
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "bench"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: by == nil, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}, IPAddresses: []net.IP{{127, 0, 0, 1}},
 	}

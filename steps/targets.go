@@ -320,12 +320,8 @@ func (c *connection) db(ctx context.Context, database string) (*sql.DB, error) {
 // database selects none.
 func (c *connection) connector(database string) (driver.Connector, error) {
 	config := c.config.Clone()
-	config.DBName, config.DialFunc = database, target.Dial
-	connector, err := c.lookout.Connector(config)
-	if err != nil {
-		return nil, err
-	}
-	return target.Wary(connector), nil
+	config.DBName = database
+	return c.lookout.Connector(config)
 }
 
 // loadConnector makes the connections of a load.

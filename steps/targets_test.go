@@ -115,13 +115,12 @@ func TestTargetOverTLS(t *testing.T) {
 func TestCertificateThatHasExpired(t *testing.T) {
 	t.Parallel()
 	certificates := newAuthority(t)
-	certificates.end = time.Now().Add(-time.Minute)
-	certificates.issue(t, "expired", certificates.authority, certificates.key)
+	_, expired, _ := certificates.issue(t, "expired", certificates.authority, certificates.key)
 	server := servertest.Start(t, localserver.Config{TCP: true, Options: map[string]string{
 		"ssl_cert": certificates.file("expired.pem"), "ssl_key": certificates.file("expired.key"),
 	}})
 	carryOut(t, fmt.Sprintf("target: { address: \"%s\", tls: { ca: %s } }\nsteps:\n  - sql: SELECT 1\n", server.Address(), certificates.file("ca.pem"))).
-		fails(t, "p.yaml:3:5: sql: target … certificate has expired … holds from … to "+certificates.end.UTC().Format("2006-01-02 15:04:05")+": renew it there")
+		fails(t, "p.yaml:3:5: sql: target … certificate has expired … holds from … to "+expired.NotAfter.UTC().Format("2006-01-02 15:04:05")+": renew it there")
 }
 
 // TestPortThatTakesNobody: the queue of connections that wait to be taken is full.

@@ -55,17 +55,13 @@ func NewLookout(config *mysql.Config, patience time.Duration) *Lookout {
 	return &Lookout{config: config, patience: cmp.Or(patience, Patience), looking: make(chan struct{}, 1)}
 }
 
-// Connector makes connections by the configuration, which leads to the same server, that are looked after. What was given up before is
-// forgotten.
+// Connector makes connections by the configuration, which leads to the same server, that are looked after, and wary: see Dial. What was
+// given up before is forgotten.
 func (l *Lookout) Connector(config *mysql.Config) (driver.Connector, error) {
 	l.giveUp(nil)
 	c := config.Clone()
-	dial := c.DialFunc
-	if dial == nil {
-		dial = new(net.Dialer).DialContext
-	}
 	c.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
+		conn, err := Dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +75,7 @@ func (l *Lookout) Connector(config *mysql.Config) (driver.Connector, error) {
 	if err != nil {
 		return nil, err
 	}
-	return attendedConnector{connector}, nil
+	return attendedConnector{Wary(connector)}, nil
 }
 
 // Explain puts the reason in the place of the driver's error where the lookout has closed a connection.
@@ -149,11 +145,13 @@ func (l *Lookout) ask(ctx context.Context) (s sight) {
 	s.at = time.Now()
 	limited, cancel := context.WithTimeout(ctx, l.patience)
 	defer cancel()
-	connector, err := engine.NewConnector(l.config)
+	c := l.config.Clone()
+	c.DialFunc = Dial
+	connector, err := engine.NewConnector(c)
 	if err != nil {
 		return s
 	}
-	db := sql.OpenDB(connector)
+	db := sql.OpenDB(Wary(connector))
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	if err = db.PingContext(limited); err == nil {

@@ -88,7 +88,9 @@ func (w *wary) Write(p []byte) (int, error) {
 	}
 	w.spoke, w.left = true, mostAnswer
 	if len(p) > header && !w.tls {
-		w.command = p[3] == 0 // the sequence begins anew with each command
+		// The sequence begins anew with each command; what goes on in it is a step of the log-in before the first, and the data of a
+		// LOAD DATA LOCAL after it.
+		w.command = w.command || p[3] == 0
 		w.await, w.head = true, w.head[:0]
 	}
 	return w.Conn.Write(p)
