@@ -47,7 +47,8 @@ type Order struct {
 	// ErrServerLost; 0 is 5 min. While a client reconnects, ServerLost holds instead. It is looked at once a second, and is not
 	// for loads on this machine.
 	Silence plan.Duration `json:"silence,omitempty"`
-	// ServerLost is how long a client tries to reconnect before the cell is given up; 0 is 30 s.
+	// ServerLost is how long a client tries to reconnect before the cell is given up; 0 is 30 s. So long it may also lose its connection
+	// again and again with no event between that came to its end.
 	ServerLost plan.Duration `json:"server_lost,omitempty"`
 }
 

@@ -17,7 +17,8 @@ import (
 // NewConnector makes the connector that Run asks for: the driver's own, but the socket of each connection is recorded, so
 // that a connection whose statement has no answer can be cut. Where cfg.DialFunc is nil it dials cfg.Net ("tcp" or "unix")
 // itself; networks registered with the driver are not found. cfg.Timeout bounds all of connecting, the log-in included, and
-// not only dialling: a server that takes connections and says nothing must not hold anybody up. The driver's log is
+// not only dialling: a server that takes connections and says nothing must not hold anybody up. It also bounds each answer of the server
+// while a client prepares its statements. The driver's log is
 // silenced, since every error is returned.
 func NewConnector(cfg *mysql.Config) (driver.Connector, error) {
 	c := cfg.Clone()
