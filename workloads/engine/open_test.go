@@ -382,7 +382,7 @@ func testARateThatCannotBeHeldIsTold(t *testing.T, io engine.IOMode) {
 	}
 	balanced(t, out)
 	s := out.Schedule
-	if s.Due != 20_000 || s.Rate != 20_000 || s.Begun > 400 || s.Begun < 20 || s.Late < s.Begun-4 || s.QueueMax < 19_000 || s.QueueMean < 1000 {
+	if s.Due != 20_000 || s.Rate != 20_000 || s.Begun > 400 || s.Begun < 4 || s.Late < s.Begun-4 || s.QueueMax < 19_000 || s.QueueMean < 1000 {
 		t.Errorf("%+v", s)
 	}
 	// The warm-up's backlog would have been waited for too.
@@ -510,7 +510,7 @@ func testOpenLoopEndsOnTimeWhenTheServerHangs(t *testing.T, io engine.IOMode) {
 	counterTable(d, 1)
 	frozen := 0.0 // when, in seconds
 	began := time.Now()
-	o := engine.Order{IO: io, Clients: clients(8), Duration: 2 * second, Grace: second / 2, Rate: rate(200)}
+	o := engine.Order{IO: io, Clients: clients(8), Duration: 3 * second, Grace: second / 2, Rate: rate(200)}
 	out, err := engine.Run(t.Context(), d.Connector(), unhurried(0), o, func(s engine.Snapshot) {
 		if looked := time.Now(); frozen == 0 {
 			d.Freeze()
@@ -523,12 +523,13 @@ func testOpenLoopEndsOnTimeWhenTheServerHangs(t *testing.T, io engine.IOMode) {
 		t.Fatal(err)
 	}
 	balanced(t, out)
-	if out.Stopped != results.ByDuration || out.Elapsed != 2 || out.Schedule.Due != 400 || out.Unfinished < out.Cut || took > 45*time.Second {
+	if out.Stopped != results.ByDuration || out.Elapsed != 3 || out.Schedule.Due != 600 || out.Unfinished < out.Cut || took > 45*time.Second {
 		t.Errorf("stopped by %s, elapsed %v s, %d cut, %d unfinished, took %s, %+v", out.Stopped, out.Elapsed, out.Cut, out.Unfinished, took, out.Schedule)
 	}
-	// When so many more were due, each client has an event under way that is not answered; what was due later waits in the queue.
+	// When so many more were due, each client has an event under way that is not answered; what was due later waits in the queue. Less
+	// than a second is too little to say so: a client may not have come to read the answer that the server gave before.
 	const soon = 0.2
-	if hung := 2 - frozen - soon; hung > 0 && (out.Cut != 8 || out.Schedule.Dropped < int64(200*hung) || out.LongestUnfinished < 1000*hung) {
+	if hung := 3 - frozen - soon; hung > 1 && (out.Cut != 8 || out.Schedule.Dropped < int64(200*hung) || out.LongestUnfinished < 1000*hung) {
 		t.Errorf("frozen at %v s: %d cut, the longest unfinished %v ms, %+v", frozen, out.Cut, out.LongestUnfinished, out.Schedule)
 	}
 }
@@ -540,20 +541,22 @@ func TestAConnectionThatEndsWhileItsClientWaits(t *testing.T) {
 
 func testAConnectionThatEndsWhileItsClientWaits(t *testing.T, io engine.IOMode) {
 	d := testdb.Own(t, nil)
-	killed := false
+	killed := 0.0 // when, in seconds
 	o := engine.Order{IO: io, Clients: clients(2), Events: 5, Rate: rate(1)}
-	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0"), o, func(engine.Snapshot) {
-		if !killed {
-			killed = true
+	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0"), o, func(s engine.Snapshot) {
+		if looked := time.Now(); killed == 0 {
 			d.KillConnections(100)
+			killed = (s.Elapsed + time.Since(looked)).Seconds()
 		}
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	balanced(t, out)
-	if out.Events != 5 || out.Reconnects != 2 || lost(out.Restarts) != 2 || len(out.Errors) != 0 {
-		t.Errorf("%d events, %d reconnects, restarts %+v, errors %+v", out.Events, out.Reconnects, out.Restarts, out.Errors)
+	// Events are due at 0.5 s and every second from then on, and the clients take turns.
+	inTime := killed < 3.4
+	if n := lost(out.Restarts); out.Events != 5 || inTime && n != 2 || out.Reconnects != n || len(out.Errors) != 0 {
+		t.Errorf("killed at %v s: %d events, %d reconnects, restarts %+v, errors %+v", killed, out.Events, out.Reconnects, out.Restarts, out.Errors)
 	}
 	if out.LoopBusy > 0.1 {
 		t.Errorf("the loop was busy %.0f %% of the time with next to nothing to do", 100*out.LoopBusy)
