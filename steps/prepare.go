@@ -11,7 +11,7 @@ import (
 
 // prepareSpec says how the tables and files of the scope are made.
 type prepareSpec struct {
-	Method  string `key:"method" default:"auto" enum:"auto|insert|load_data" doc:"load_data: LOAD DATA LOCAL; insert: INSERT of many rows; auto: the first that the server takes"`
+	Method  string `key:"method" default:"auto" enum:"auto|prepared|load_data|insert" doc:"prepared: INSERT of many rows by prepared statements, in transactions; load_data: LOAD DATA LOCAL; insert: INSERT of many rows; auto: the first of them that the server takes"`
 	Threads int    `key:"threads" default:"0" min:"0" max:"1000" unit:"connections" doc:"connections that load at once; 0: twice the processors, at most 16"`
 	Reuse   bool   `key:"reuse" default:"off" doc:"keep tables that are already as wanted: same definition, seed and number of rows; and files of the right size"`
 }

@@ -39,8 +39,9 @@ func (p *preparation) fill(ctx context.Context) error {
 
 // work loads parts until none is left for this loader. Who loads the last of a table builds its indexes, while others go on.
 func (p *preparation) work(ctx context.Context, a *agenda) error {
+	var m memory
 	for c, ok := a.next(); ok; c, ok = a.next() {
-		if err := p.load(ctx, c); err != nil {
+		if err := p.load(ctx, c, &m); err != nil {
 			return err
 		}
 		if !a.done(c) {
@@ -76,30 +77,42 @@ func (p *preparation) decide(ctx context.Context) error {
 			return err
 		}
 	}
-	if p.method == Auto {
-		p.method = Insert
-		if p.takesLoadData(ctx) {
-			p.method = LoadData
-		}
-	}
 	packet := int64(fallbackBatch)
 	if err := p.db.QueryRowContext(ctx, "SELECT @@max_allowed_packet").Scan(&packet); err != nil || packet <= 0 {
 		packet = fallbackBatch
+	}
+	if p.method == LoadData && packet <= loadPacket {
+		return fmt.Errorf("method load_data sends packets of %d bytes, and the server's max_allowed_packet is %d: raise it, or use method: insert", loadPacket, packet)
+	}
+	if err := p.db.QueryRowContext(ctx, "SELECT @@character_set_client").Scan(&p.clientCharset); err != nil {
+		p.clientCharset = ""
 	}
 	p.batch = int(max(batchMargin, min(packet-batchMargin, mostBatch)))
 	if p.options.BatchBytes > 0 {
 		p.batch = min(p.batch, p.options.BatchBytes)
 	}
+	if p.method == Auto {
+		p.method = Insert
+		switch {
+		case p.takesPrepared(ctx):
+			p.method = Prepared
+		case packet > loadPacket && p.takesLoadData(ctx):
+			p.method = LoadData
+		}
+	}
 	return ctx.Err()
 }
 
-// load loads a part.
-func (p *preparation) load(ctx context.Context, c part) error {
+// load loads a part, with memory that may have been used for another.
+func (p *preparation) load(ctx context.Context, c part, m *memory) error {
 	rows := newSource(c, p.schema.Rows(p.spec, c.table), p.options.Seed)
 	var err error
-	if p.method == LoadData {
+	switch p.method {
+	case Prepared:
+		err = p.insertPrepared(ctx, c, rows, m)
+	case LoadData:
 		err = p.loadData(ctx, c, rows)
-	} else {
+	default:
 		err = p.insert(ctx, c, rows)
 	}
 	if err != nil && ctx.Err() != nil {

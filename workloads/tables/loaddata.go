@@ -13,6 +13,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
+// loadPacket is how much of what LOAD DATA reads the driver sends at a time, whatever the server takes.
+const loadPacket = 16 << 10
+
 // takesLoadData loads nothing into the first table, to see whether the server and what stands before it allow that.
 func (p *preparation) takesLoadData(ctx context.Context) bool {
 	var on string

@@ -24,13 +24,14 @@ type Method string
 
 // The methods.
 const (
-	Auto     Method = "auto"      // load_data where the server takes it, else insert
-	Insert   Method = "insert"    // INSERT statements of many rows
+	Auto     Method = "auto"      // the first of prepared, load_data and insert that the server takes
+	Prepared Method = "prepared"  // prepared INSERT statements of many rows, a transaction for some at a time
 	LoadData Method = "load_data" // LOAD DATA LOCAL INFILE from memory
+	Insert   Method = "insert"    // INSERT statements of many rows, as text
 )
 
 // Methods lists them.
-var Methods = []Method{Auto, Insert, LoadData}
+var Methods = []Method{Auto, Prepared, LoadData, Insert}
 
 // PrepareOptions says how tables are made.
 type PrepareOptions struct {
@@ -117,8 +118,10 @@ type preparation struct {
 	reused  int   // how many need not
 	method  Method
 	batch   int    // bytes of one INSERT
-	charset string // of LOAD DATA
-	counts  bool   // the tables have an AUTO_INCREMENT column
+	charset string // in which values are sent
+	// clientCharset is in what the server otherwise takes what connections say, to be set back; empty: it does not tell.
+	clientCharset string
+	counts        bool // the tables have an AUTO_INCREMENT column
 	// unmarked tells, by table, that the server took no comment for it.
 	unmarked []bool
 

@@ -29,7 +29,16 @@ func (s *source) read() engine.Args {
 		return nil
 	}
 	s.row = s.row[:0]
-	s.fill(&s.row, s.next, s.random)
-	s.next++
+	s.appendTo(&s.row)
 	return s.row
+}
+
+// appendTo appends the next row; false: there was none left.
+func (s *source) appendTo(rows *engine.Args) bool {
+	if s.next > s.last {
+		return false
+	}
+	s.fill(rows, s.next, s.random)
+	s.next++
+	return true
 }

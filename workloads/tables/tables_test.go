@@ -93,13 +93,15 @@ func TestContentsDependOnTheSeedAlone(t *testing.T) {
 				{Method: tables.Insert, Threads: 5, Seed: 7, BatchBytes: 5000},
 				{Method: tables.LoadData, Threads: 1, Seed: 7},
 				{Method: tables.LoadData, Threads: 5, Seed: 7},
+				{Method: tables.Prepared, Threads: 1, Seed: 7},
+				{Method: tables.Prepared, Threads: 5, Seed: 7, BatchBytes: 5000},
 				{Method: tables.Auto, Seed: 7},
 			} {
 				r := prepare(t, d, tt.schema, sp, o)
 				if r.Rows != 2*int64(tt.rows) || r.Tables != 2 || r.Bytes == 0 || r.Elapsed <= 0 {
 					t.Errorf("report %+v", r)
 				}
-				if want := o.Method; want != tables.Auto && r.Method != want || want == tables.Auto && r.Method != tables.LoadData {
+				if want := o.Method; want != tables.Auto && r.Method != want || want == tables.Auto && r.Method != tables.Prepared {
 					t.Errorf("asked for %s, used %s", o.Method, r.Method)
 				}
 				all = append(all, checksums(d, tt.schema, sp))
@@ -166,6 +168,7 @@ func TestLoadersOfOneTable(t *testing.T) {
 		{"load_data, counter", d, tables.LoadData, counter, false},
 		{"load_data, counter without a lock", interleaved, tables.LoadData, counter, true},
 		{"insert, counter", d, tables.Insert, counter, true},
+		{"prepared, counter", d, tables.Prepared, counter, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			schema := meeting{counter: tt.counter, patience: 20 * time.Second, met: new(atomic.Bool), there: make(chan struct{})}
@@ -181,13 +184,29 @@ func TestLoadersOfOneTable(t *testing.T) {
 }
 
 func TestMethods(t *testing.T) {
-	d := testdb.Own(t, map[string]string{"local_infile": "OFF", "max_allowed_packet": "16K"})
+	d := testdb.Own(t, map[string]string{"local_infile": "ON", "max_allowed_packet": "16K"})
 	sp := spec(1, 3000)
-	if r := prepare(t, d, benchyou.Schema{}, sp, tables.PrepareOptions{}); r.Method != tables.Insert || r.Rows != 3000 {
-		t.Errorf("auto became %+v", r)
+	for _, tt := range []struct {
+		set  string
+		want tables.Method
+	}{
+		{"max_prepared_stmt_count = 100", tables.Prepared},
+		{"max_prepared_stmt_count = 0", tables.Insert},
+		{"max_allowed_packet = 17408", tables.LoadData},
+		{"local_infile = OFF", tables.Insert},
+	} {
+		d.Exec("SET GLOBAL " + tt.set)
+		if r := prepare(t, d, benchyou.Schema{}, sp, tables.PrepareOptions{}); r.Method != tt.want || r.Rows != 3000 {
+			t.Errorf("after %s auto became %+v, want %s", tt.set, r, tt.want)
+		}
 	}
 	_, err := tables.Prepare(t.Context(), d.Connector(), benchyou.Schema{}, sp, tables.PrepareOptions{Method: tables.LoadData}, nil)
 	if err == nil || !strings.Contains(err.Error(), "benchyou0") || !strings.Contains(err.Error(), "local_infile") {
+		t.Errorf("got %v", err)
+	}
+	d.Exec("SET GLOBAL local_infile = ON, max_allowed_packet = 16384")
+	_, err = tables.Prepare(t.Context(), d.Connector(), benchyou.Schema{}, sp, tables.PrepareOptions{Method: tables.LoadData}, nil)
+	if err == nil || !strings.Contains(err.Error(), "max_allowed_packet is 16384") {
 		t.Errorf("got %v", err)
 	}
 	_, err = tables.Prepare(t.Context(), d.Connector(), benchyou.Schema{}, sp, tables.PrepareOptions{Method: "copy"}, nil)
@@ -313,7 +332,7 @@ func TestCount(t *testing.T) {
 
 func TestPrepareEndsWhenItIsInterrupted(t *testing.T) {
 	d := testdb.Shared(t)
-	for _, method := range []tables.Method{tables.Insert, tables.LoadData} {
+	for _, method := range tables.Methods[1:] {
 		ctx, cancel := context.WithCancel(t.Context())
 		var last, total int64
 		_, err := tables.Prepare(ctx, d.Connector(), benchyou.Schema{}, spec(4, 200_000), tables.PrepareOptions{Method: method, Threads: 4}, func(done, all int64) {
@@ -332,7 +351,7 @@ func TestPrepareEndsWhenItIsInterrupted(t *testing.T) {
 
 func TestALoadThatFailsNamesTheTableAndTheCause(t *testing.T) {
 	d := testdb.Shared(t)
-	for _, method := range []tables.Method{tables.Insert, tables.LoadData} {
+	for _, method := range tables.Methods[1:] {
 		_, err := tables.Prepare(t.Context(), d.Connector(), clash{}, spec(1, 100), tables.PrepareOptions{Method: method}, nil)
 		if err == nil || !strings.Contains(err.Error(), "fill table benchyou0") || !strings.Contains(err.Error(), "rows 1 to 100") {
 			t.Errorf("%s: %v", method, err)

@@ -1,0 +1,17 @@
+package localserver_test
+
+import (
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"benchplan/steps/localserver/servertest"
+)
+
+// TestTheServerHasASessionOfItsOwn, as a service has: else Linux would take its threads and those of the load for one crowd.
+func TestTheServerHasASessionOfItsOwn(t *testing.T) {
+	server := servertest.Shared(t)
+	if sid, err := unix.Getsid(server.PID()); err != nil || sid != server.PID() {
+		t.Errorf("the session of process %d is %d, %v", server.PID(), sid, err)
+	}
+}
