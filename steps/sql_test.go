@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"benchplan/plan"
+	"benchplan/steps/localserver/servertest"
 )
 
 func TestSplitScript(t *testing.T) {
@@ -130,5 +132,28 @@ func TestSQLErrorQuotesNoPartOfASecret(t *testing.T) {
 	}.carryOut(t)
 	if len(o.errs) != 1 || strings.Contains(o.errs[0], `et"x`) || strings.Contains(o.errs[0], "SuperS3cr") || !strings.Contains(o.errs[0], "near ***") {
 		t.Errorf("%q", o.errs)
+	}
+}
+
+// TestAStatementOfAStepThatIsBrokenOff does not go on at the server under what comes next.
+func TestAStatementOfAStepThatIsBrokenOff(t *testing.T) {
+	t.Parallel()
+	server := servertest.Shared(t)
+	admin := servertest.OpenDB(t, server, "")
+	o := carryOut(t, "target: { socket: "+server.Socket()+", user: root }\nsteps:\n  - { sql: SELECT SLEEP(1234), timeout: 300ms }\n")
+	if len(o.errs) != 1 || !strings.Contains(o.errs[0], "300ms") {
+		t.Errorf("%q", o.errs)
+	}
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		var n int
+		if err := admin.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%SLEEP(1234)%' AND id <> CONNECTION_ID()").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			return
+		}
+		if time.Since(begin) > 20*time.Second {
+			t.Fatal("the server goes on")
+		}
 	}
 }

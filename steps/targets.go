@@ -390,6 +390,7 @@ func (ts *targets) servers() []results.Server {
 func (ts *targets) close(ctx context.Context) error {
 	var failures *multierror.Error
 	for _, c := range ts.open {
+		c.lookout.Settle()
 		c.lock.release()
 		if c.private != nil {
 			failures = collect(failures, c.private.Stop(ctx))

@@ -8,6 +8,10 @@
 // alike. A run of a second of each tool warms up and is not counted: before each cell in the long form, else before the first of a
 // workload and transport. Neither tool has a warm-up of its own in its runs, since sysbench 1.0 knows none.
 //
+// The server is of a session of its own, as a service is, and the tools are of that of this program. Where Linux shares processors by
+// session (sched(7), autogroups) it shares them between server and tool, whatever number of threads they have; so it does between services
+// and between containers. In one session with the server, a tool of one thread has the share of one thread.
+//
 // # What the figures are
 //
 // Throughput is events per second as the tool itself reports them. Its queries are held against what the server counted meanwhile,

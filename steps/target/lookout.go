@@ -46,8 +46,9 @@ type Lookout struct {
 	looking chan struct{} // held by who looks
 	seen    sight         // of the server, shared by all connections that wait
 
-	mu   sync.Mutex
-	last error // why a connection was last given up
+	mu     sync.Mutex
+	last   error           // why a connection was last given up
+	broken []chan struct{} // statements that were broken off, until the server was told
 }
 
 // NewLookout makes the lookout of a server that the configuration leads to; a patience of 0 means Patience.
@@ -78,8 +79,10 @@ func (l *Lookout) Connector(config *mysql.Config) (driver.Connector, error) {
 	return attendedConnector{Wary(connector)}, nil
 }
 
-// Explain puts the reason in the place of the driver's error where the lookout has closed a connection.
+// Explain puts the reason in the place of the driver's error where the lookout has closed a connection. Before, it waits until the server
+// was told of statements that were broken off, so that they are not in the way of what comes next.
 func (l *Lookout) Explain(err error) error {
+	l.Settle()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last == nil {
@@ -91,6 +94,41 @@ func (l *Lookout) Explain(err error) error {
 		}
 	}
 	return err
+}
+
+// Settle waits until the server was told of all statements that were broken off, or cannot be told.
+func (l *Lookout) Settle() {
+	l.mu.Lock()
+	broken := l.broken
+	l.broken = nil
+	l.mu.Unlock()
+	for _, told := range broken {
+		<-told
+	}
+}
+
+// breakOff has the server end the statement of a connection that nobody waits for any more: by itself it would go on with it to the end,
+// under the load of what comes next or keeping it waiting for its locks. A server that cannot be asked whether the connection is one of
+// its own is told nothing.
+func (l *Lookout) breakOff(instance string, id int64) {
+	told := make(chan struct{})
+	l.mu.Lock()
+	l.broken = append(l.broken, told)
+	l.mu.Unlock()
+	go func() {
+		defer close(told)
+		ctx, cancel := context.WithTimeout(context.Background(), questionTime)
+		defer cancel()
+		db, err := l.dial()
+		if err != nil {
+			return
+		}
+		defer db.Close()
+		var s sight
+		if err := s.list(ctx, db); err == nil && s.instance == instance && s.busy[id] {
+			_, _ = db.ExecContext(ctx, "KILL "+strconv.FormatInt(id, 10))
+		}
+	}()
 }
 
 // explained is an error with the reason of it.
@@ -145,15 +183,11 @@ func (l *Lookout) ask(ctx context.Context) (s sight) {
 	s.at = time.Now()
 	limited, cancel := context.WithTimeout(ctx, l.patience)
 	defer cancel()
-	c := l.config.Clone()
-	c.DialFunc = Dial
-	connector, err := engine.NewConnector(c)
+	db, err := l.dial()
 	if err != nil {
 		return s
 	}
-	db := sql.OpenDB(Wary(connector))
 	defer db.Close()
-	db.SetMaxOpenConns(1)
 	if err = db.PingContext(limited); err == nil {
 		err = s.list(limited, db)
 	}
@@ -161,6 +195,19 @@ func (l *Lookout) ask(ctx context.Context) (s sight) {
 		s.err = err // an error of the server is an answer
 	}
 	return s
+}
+
+// dial opens a pool of one connection that nobody looks after.
+func (l *Lookout) dial() (*sql.DB, error) {
+	c := l.config.Clone()
+	c.DialFunc = Dial
+	connector, err := engine.NewConnector(c)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(Wary(connector))
+	db.SetMaxOpenConns(1)
+	return db, nil
 }
 
 // list reads the process list.
@@ -262,6 +309,7 @@ type attended struct {
 	mu       sync.Mutex
 	instance string // where it leads; empty: not known
 	id       int64  // and what it is called there
+	waits    bool   // somebody waits for it
 }
 
 // SyscallConn lets the driver see whether the server has closed the connection meanwhile.
@@ -285,8 +333,27 @@ func (a *attended) Write(b []byte) (int, error) {
 	return a.Conn.Write(b)
 }
 
+// Close implements net.Conn. Of a connection that somebody waits for it breaks off the statement.
+func (a *attended) Close() error {
+	a.mu.Lock()
+	if a.waits && a.instance != "" {
+		a.waits = false
+		a.lookout.breakOff(a.instance, a.id)
+	}
+	a.mu.Unlock()
+	return a.Conn.Close()
+}
+
+// waiting notes whether somebody waits for the connection.
+func (a *attended) waiting(yes bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.waits = yes
+}
+
 // attend begins to look after what is waited for, until the function that it gives is called.
 func (a *attended) attend() (done func()) {
+	a.waiting(true)
 	ctx, end := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
 	watching.Add(1)
@@ -301,6 +368,7 @@ func (a *attended) attend() (done func()) {
 			watching.Done()
 		}
 		watching.Wait()
+		a.waiting(false)
 	}
 }
 
@@ -318,6 +386,7 @@ func (a *attended) watch(ctx context.Context, began time.Time) {
 			good = time.Now()
 		case time.Since(good) >= a.lookout.patience:
 			a.lookout.giveUp(fmt.Errorf("%w for %s: %w", ErrNoAnswer, time.Since(began).Round(time.Second/10), trouble))
+			a.waiting(false) // the server has no statement to break off, or does not listen
 			_ = a.Close()
 			return
 		}

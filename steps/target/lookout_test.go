@@ -1,6 +1,7 @@
 package target
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"strings"
@@ -119,5 +120,88 @@ func TestAnotherServerTellsNothing(t *testing.T) {
 	s, ok := l.look(t.Context())
 	if !ok || s.err != nil || s.instance == "" {
 		t.Errorf("the other server tells %+v", s)
+	}
+}
+
+// goesOn tells whether the server still executes a statement that holds the text.
+func goesOn(t *testing.T, admin *sql.DB, text string) bool {
+	t.Helper()
+	var n int
+	if err := admin.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE CONCAT('%', ?, '%') AND id <> CONNECTION_ID()", text).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n > 0
+}
+
+// TestAStatementThatIsBrokenOffEndsAtTheServer too, once somebody asks why it failed.
+func TestAStatementThatIsBrokenOffEndsAtTheServer(t *testing.T) {
+	t.Parallel()
+	server := servertest.Shared(t)
+	admin := servertest.OpenDB(t, server, "")
+	l, db := lookedAfter(t, "unix", server.Socket())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	const statement = "SELECT SLEEP(1000) /* broken off */"
+	go func() {
+		for !goesOn(t, admin, statement) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		cancel()
+	}()
+	if _, err := db.ExecContext(ctx, statement); !errors.Is(l.Explain(err), context.Canceled) {
+		t.Error(err)
+	}
+	for begin := time.Now(); goesOn(t, admin, statement); time.Sleep(10 * time.Millisecond) { // it ends at its next look
+		if time.Since(begin) > 20*time.Second {
+			t.Fatal("the server goes on")
+		}
+	}
+}
+
+// TestNobodyElseIsBrokenOff: new connections come to another server, where a connection of the same number is at work.
+func TestNobodyElseIsBrokenOff(t *testing.T) {
+	t.Parallel()
+	one, other := servertest.Start(t, localserver.Config{}), servertest.Start(t, localserver.Config{TCP: true})
+	before := servertest.OpenDB(t, one, "") // so that the number is not one that the other server has given already
+	for range 10 {
+		conn, err := before.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	l, db := lookedAfter(t, "unix", one.Socket())
+	var id, same int64
+	if err := db.QueryRow("SELECT CONNECTION_ID()").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	namesakes := servertest.OpenDB(t, other, "")
+	conn, err := namesakes.Conn(t.Context())
+	for err == nil && same < id {
+		defer conn.Close()
+		if conn, err = namesakes.Conn(t.Context()); err == nil {
+			err = conn.QueryRowContext(t.Context(), "SELECT CONNECTION_ID()").Scan(&same)
+		}
+	}
+	if err != nil || same != id {
+		t.Fatalf("connection %d of the other server in place of %d, %v", same, id, err)
+	}
+	defer conn.Close()
+	killed := make(chan int, 1)
+	go func() {
+		result := -1 // the connection is gone
+		_ = conn.QueryRowContext(t.Context(), "SELECT SLEEP(3)").Scan(&result)
+		killed <- result
+	}()
+	l.config = l.config.Clone()
+	l.config.Addr = other.Socket()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err = db.ExecContext(ctx, "SELECT SLEEP(1000)")
+	if err = l.Explain(err); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if result := <-killed; result != 0 {
+		t.Errorf("SLEEP of another server gave %d", result)
 	}
 }
