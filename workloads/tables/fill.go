@@ -2,8 +2,10 @@ package tables
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sync/errgroup"
 
 	"benchplan/workloads/guard"
@@ -105,12 +107,16 @@ func (p *preparation) decide(ctx context.Context) error {
 
 // load loads a part, with memory that may have been used for another.
 func (p *preparation) load(ctx context.Context, c part, m *memory) error {
-	rows := newSource(c, p.schema.Rows(p.spec, c.table), p.options.Seed)
+	rows := p.source(c)
 	var err error
-	switch p.method {
-	case Prepared:
+	switch {
+	case p.method == Prepared && !p.refused.Load():
 		err = p.insertPrepared(ctx, c, rows, m)
-	case LoadData:
+		if p.options.Method == Auto && refusal(err) && p.insert(ctx, c, p.source(c)) == nil {
+			p.refused.Store(true)
+			return nil
+		}
+	case p.method == LoadData:
 		err = p.loadData(ctx, c, rows)
 	default:
 		err = p.insert(ctx, c, rows)
@@ -122,4 +128,16 @@ func (p *preparation) load(ctx context.Context, c part, m *memory) error {
 		return fmt.Errorf("fill table %s (%s, rows %d to %d): %w", p.names[c.table], p.method, c.first, c.last, err)
 	}
 	return nil
+}
+
+// source makes the rows of a part.
+func (p *preparation) source(c part) *source {
+	return newSource(c, p.schema.Rows(p.spec, c.table), p.options.Seed)
+}
+
+// refusal tells that the server has answered, by an error. A proxy may prepare what it then does not execute, because a transaction or a
+// statement would come to several servers.
+func refusal(err error) bool {
+	_, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok
 }

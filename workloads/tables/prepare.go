@@ -86,6 +86,9 @@ func Prepare(ctx context.Context, connector driver.Connector, schema Schema, spe
 	p.unmarked = make([]bool, len(p.names))
 	err = p.run(ctx)
 	report := Report{Tables: len(p.names), Reused: p.reused, Rows: p.rows, Bytes: p.bytes.Load(), Elapsed: time.Since(began), Method: p.method}
+	if p.refused.Load() {
+		report.Method = Insert
+	}
 	for i, unmarked := range p.unmarked {
 		if unmarked {
 			report.Unmarked = append(report.Unmarked, p.names[i])
@@ -125,6 +128,7 @@ type preparation struct {
 	// unmarked tells, by table, that the server took no comment for it.
 	unmarked []bool
 
+	refused  atomic.Bool // prepared statements, where INSERT would do: see load
 	bytes    atomic.Int64
 	mu       sync.Mutex // over rows and calls of progress
 	rows     int64

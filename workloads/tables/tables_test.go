@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -212,6 +213,46 @@ func TestMethods(t *testing.T) {
 	_, err = tables.Prepare(t.Context(), d.Connector(), benchyou.Schema{}, sp, tables.PrepareOptions{Method: "copy"}, nil)
 	if err == nil || !strings.Contains(err.Error(), "insert") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// fickle is a schema that has the server refuse prepared statements once the first row is made.
+type fickle struct {
+	benchyou.Schema
+	refuse func()
+}
+
+func (f fickle) Rows(spec plan.Tables, i int) tables.Row {
+	makeRow := f.Schema.Rows(spec, i)
+	return func(row *engine.Args, n int64, random *rand.Rand) {
+		f.refuse()
+		makeRow(row, n, random)
+	}
+}
+
+// TestWhatIsPreparedMayBeRefusedLater, as by a proxy to which the tables are of several servers. Who asked for it is told, auto goes on.
+func TestWhatIsPreparedMayBeRefusedLater(t *testing.T) {
+	d := testdb.Own(t, nil)
+	sp := spec(2, 30_000)
+	for _, method := range []tables.Method{tables.Auto, tables.Prepared} {
+		d.Exec("SET GLOBAL max_prepared_stmt_count = 100")
+		var once sync.Once
+		schema := fickle{refuse: func() { once.Do(func() { d.Exec("SET GLOBAL max_prepared_stmt_count = 0") }) }}
+		r, err := tables.Prepare(t.Context(), d.Connector(), schema, sp, tables.PrepareOptions{Method: method, Threads: 1, Seed: 7}, nil)
+		if method == tables.Prepared {
+			if err == nil || !strings.Contains(err.Error(), "Error 1461") {
+				t.Errorf("got %v", err)
+			}
+			continue
+		}
+		if err != nil || r.Method != tables.Insert || r.Rows != 60_000 {
+			t.Errorf("got %+v, %v", r, err)
+		}
+		got := checksums(d, schema, sp)
+		prepare(t, d, benchyou.Schema{}, sp, tables.PrepareOptions{Method: tables.Insert, Seed: 7})
+		if want := checksums(d, schema, sp); !slices.Equal(got, want) {
+			t.Errorf("checksums %v, want %v", got, want)
+		}
 	}
 }
 
