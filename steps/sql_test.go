@@ -140,7 +140,7 @@ func TestAStatementOfAStepThatIsBrokenOff(t *testing.T) {
 	t.Parallel()
 	server := servertest.Shared(t)
 	admin := servertest.OpenDB(t, server, "")
-	o := carryOut(t, "target: { socket: "+server.Socket()+", user: root }\nsteps:\n  - { sql: SELECT SLEEP(1234), timeout: 300ms }\n")
+	o := carryOut(t, "target: { socket: "+server.Socket()+", user: root, database: "+servertest.Database(t, server)+" }\nsteps:\n  - { sql: SELECT SLEEP(1234), timeout: 300ms }\n")
 	if len(o.errs) != 1 || !strings.Contains(o.errs[0], "300ms") {
 		t.Errorf("%q", o.errs)
 	}
