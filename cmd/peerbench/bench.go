@@ -31,6 +31,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"load", (*bench).loads},
+		{limitPart, (*bench).limit},
 		{"start", (*bench).start},
 		{"memory", (*bench).memory},
 		{"lost", (*bench).lost},

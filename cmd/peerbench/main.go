@@ -1,7 +1,7 @@
 // Command peerbench holds benchplan against sysbench: the same statements on the same tables of one private server, in turn.
 //
 //	make bench            the short form, under five minutes
-//	make bench LONG=1     the form for the record: seven runs of each cell, three seconds each
+//	make bench LONG=1     the form for the record: seven runs of each cell, three seconds each, and the bare client
 //
 // It starts a MariaDB whose buffer pool holds the tables, has benchplan make them once, and lets both tools do the same thing one
 // directly after the other, as processes of their own. Every other pair is begun by the other tool, so that what drifts hits both
@@ -24,6 +24,9 @@
 // process, index included. Time lost between two cells is, of a matrix without warm-up, what lies between the ends of the loads of
 // two cells beside the second that the later one measured. Allocations and the cost of recording are of Go benchmarks of the engine,
 // against a driver and a peer that answer at once.
+//
+// The most by one thread is what a client comes to that only sends and receives, against sysbench in turn: benchplan, which waits for its
+// connections in the same way, cannot come to more.
 //
 // A ratio is benchplan's median over sysbench's. Least and most are the ratios of single pairs: from six pairs on, the median of
 // many more would lie between them in 97 cases of 100 and more, whatever the distribution.
@@ -56,6 +59,13 @@ func main() {
 
 // execute runs the program and gives its exit status. Tables go to stdout, all else to stderr.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 2 && args[0] == bareCommand {
+		if err := runBare(ctx, args[1], stdout); err != nil {
+			fmt.Fprintln(stderr, "bare client:", err)
+			return exitFailed
+		}
+		return exitDone
+	}
 	o, err := readOptions(args, stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):

@@ -54,7 +54,7 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	workloads := f.String("workload", strings.Join(allWorkloads, ","), "the workloads that are compared")
 	transports := f.String("transport", "socket,tcp", "how clients reach the server")
 	clients := f.String("clients", "1,8,64,256", "the numbers of clients")
-	only := f.String("only", strings.Join(partNames(), ","), "the parts that are measured")
+	only := f.String("only", "", "the `parts` that are measured: "+strings.Join(partNames(), ",")+" (all; "+limitPart+" in the long form only)")
 	f.BoolVar(&o.long, "long", false, "the form for the record: -runs 7 -time 3, each cell warmed up, and prepare of five times the rows")
 	f.IntVar(&o.runs, "runs", 3, "runs of each tool in each cell")
 	f.IntVar(&o.seconds, "time", 1, "`seconds` of a run")
@@ -91,6 +91,9 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 		return o, fmt.Errorf("-clients: %w", err)
 	}
 	o.workloads, o.parts = strings.Split(*workloads, ","), strings.Split(*only, ",")
+	if *only == "" {
+		o.parts = slices.DeleteFunc(partNames(), func(name string) bool { return name == limitPart && !o.long })
+	}
 	for name := range strings.SplitSeq(*transports, ",") {
 		o.transports = append(o.transports, Transport(name))
 	}

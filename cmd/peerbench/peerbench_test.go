@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,12 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == bareCommand { // this program is the bare client too
+		os.Exit(execute(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func TestReportOfSysbench(t *testing.T) {
 	text, err := os.ReadFile("testdata/sysbench.txt")
@@ -288,6 +294,25 @@ func TestOnePairOfACell(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "read_write, tcp, 2 clients") {
 		t.Errorf("the table lacks the cell:\n%s", &out)
+	}
+}
+
+// TestTheBareClient is held against the server's counters as the tools are.
+func TestTheBareClient(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the bare client is written for Linux")
+	}
+	args := programs(t)
+	leavesNothing(t)
+	var out, log bytes.Buffer
+	args = append(args, "-only", "limit", "-runs", "1", "-transport", "socket,tcp")
+	if status := execute(t.Context(), args, &out, &log); status != exitDone {
+		t.Fatalf("exit status %d\n%s", status, &log)
+	}
+	for _, cell := range []string{"point_select, socket, 2 clients", "point_select, tcp, 2 clients", "bare client"} {
+		if !strings.Contains(out.String(), cell) {
+			t.Errorf("the table lacks %s:\n%s", cell, &out)
+		}
 	}
 }
 

@@ -20,10 +20,11 @@ const (
 	tableThroughput = "Throughput, events/s"
 	tableCPU        = "Client CPU a query, µs"
 	tableStart      = "Start and report, CPU ms"
+	tableLimit      = "The most by one thread, events/s"
 	tableOther      = "Beside the load"
 )
 
-var allTables = []string{tableThroughput, tableCPU, tableStart, tableOther}
+var allTables = []string{tableThroughput, tableCPU, tableLimit, tableStart, tableOther}
 
 // report is what was measured, where and how.
 type report struct {
@@ -97,11 +98,24 @@ func (r *report) load(l load, pairs []pair) {
 		throughput.add(p.theirs.perSecond(), p.ours.perSecond())
 		cpu.add(p.theirs.cpuPerQuery(), p.ours.cpuPerQuery())
 	}
-	name := fmt.Sprintf("%s, %s, %s", strings.TrimPrefix(l.Workload, "oltp_"), l.Transport, counted(l.Clients, "client"))
 	r.add(
-		compared(tableThroughput, name, "1/s", 0, throughput, throughputTarget(l.Clients)),
-		compared(tableCPU, name, "µs", 1, cpu, cpuTarget(l.Clients)),
+		compared(tableThroughput, l.cell(), "1/s", 0, throughput, throughputTarget(l.Clients)),
+		compared(tableCPU, l.cell(), "µs", 1, cpu, cpuTarget(l.Clients)),
 	)
+}
+
+// limit adds the figure of a cell in which sysbench was compared with the bare client.
+func (r *report) limit(l load, pairs []pair) {
+	var throughput comparison
+	for _, p := range pairs {
+		throughput.add(p.theirs.perSecond(), p.ours.perSecond())
+	}
+	r.add(compared(tableLimit, l.cell(), "1/s", 0, throughput, target{}))
+}
+
+// cell names what is compared.
+func (l load) cell() string {
+	return fmt.Sprintf("%s, %s, %s", strings.TrimPrefix(l.Workload, "oltp_"), l.Transport, counted(l.Clients, "client"))
 }
 
 // heading describes the measurement, a line each.

@@ -48,7 +48,11 @@ func (r *report) print(w io.Writer, markdown bool) error {
 
 // rows gives the cells of a table, the first row being its head. The first column is text, the others are numbers.
 func (r *report) rows(title string) [][]string {
-	rows := [][]string{{title, "sysbench", "benchplan", "ratio", "least–most", "to reach", "met"}}
+	ours := "benchplan"
+	if title == tableLimit {
+		ours = bare{}.name()
+	}
+	rows := [][]string{{title, "sysbench", ours, "ratio", "least–most", "to reach", "met"}}
 	for _, f := range r.Figures {
 		if f.Table != title {
 			continue
