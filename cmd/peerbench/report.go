@@ -20,7 +20,7 @@ const (
 	tableThroughput = "Throughput, events/s"
 	tableCPU        = "Client CPU a query, µs"
 	tableStart      = "Start and report, CPU ms"
-	tableLimit      = "The most by one thread, events/s"
+	tableLimit      = "The most by one thread"
 	tableOther      = "Beside the load"
 )
 
@@ -93,24 +93,29 @@ func (r *report) add(list ...figure) { r.Figures = append(r.Figures, list...) }
 
 // load adds the figures of a cell.
 func (r *report) load(l load, pairs []pair) {
-	var throughput, cpu comparison
-	for _, p := range pairs {
-		throughput.add(p.theirs.perSecond(), p.ours.perSecond())
-		cpu.add(p.theirs.cpuPerQuery(), p.ours.cpuPerQuery())
-	}
+	throughput, cpu := comparisons(pairs)
 	r.add(
 		compared(tableThroughput, l.cell(), "1/s", 0, throughput, throughputTarget(l.Clients)),
 		compared(tableCPU, l.cell(), "µs", 1, cpu, cpuTarget(l.Clients)),
 	)
 }
 
-// limit adds the figure of a cell in which sysbench was compared with the bare client.
+// limit adds the figures of a cell in which sysbench was compared with the bare client.
 func (r *report) limit(l load, pairs []pair) {
-	var throughput comparison
+	throughput, cpu := comparisons(pairs)
+	r.add(
+		compared(tableLimit, l.cell(), "events/s", 0, throughput, target{}),
+		compared(tableLimit, l.cell(), "CPU µs a query", 1, cpu, target{}),
+	)
+}
+
+// comparisons gives what pairs came to by both figures of a load.
+func comparisons(pairs []pair) (throughput, cpu comparison) {
 	for _, p := range pairs {
 		throughput.add(p.theirs.perSecond(), p.ours.perSecond())
+		cpu.add(p.theirs.cpuPerQuery(), p.ours.cpuPerQuery())
 	}
-	r.add(compared(tableLimit, l.cell(), "1/s", 0, throughput, target{}))
+	return throughput, cpu
 }
 
 // cell names what is compared.

@@ -58,7 +58,7 @@ func (r *report) rows(title string) [][]string {
 			continue
 		}
 		name, theirs, ratio, decimals := f.Name, "", "", f.decimals
-		if title == tableOther && f.Unit != "" {
+		if (title == tableOther || title == tableLimit) && f.Unit != "" {
 			name += ", " + f.Unit
 		}
 		if f.Theirs != 0 {
