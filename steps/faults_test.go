@@ -72,6 +72,7 @@ var faultPhases = []phase{
 	{name: "sql", steps: "  - { name: x, sql: " + longWay + " }\n", event: `step sql "x"`, query: longWay, step: "sql"},
 	{name: "wait", steps: "  - { name: x, wait: { until: { sql: SELECT 1 }, timeout: 4s, interval: 50ms } }\n", event: `step wait "x"`, step: "wait"},
 	{name: "prepare", steps: "  - tables: { rows: 20k }\n    steps: [ { name: x, prepare: { method: insert, threads: 2 } } ]\n", event: "filling", step: "prepare"},
+	{name: "prepare, prepared", steps: "  - tables: { rows: 20k }\n    steps: [ { name: x, prepare: { method: prepared, threads: 2 } } ]\n", event: "filling", step: "prepare"},
 	{name: "connecting, loop", steps: faultData + faultLoad("x", "loop", "duration: 1s"), event: "cell 1 of 1", step: "run"},
 	{name: "connecting, driver", steps: faultData + faultLoad("x", "driver", "duration: 1s"), event: "cell 1 of 1", step: "run"},
 	{name: "duration, loop", steps: faultData + faultLoad("x", "loop", "duration: DURATION"), event: "load", step: "run"},

@@ -111,7 +111,9 @@ func (p *preparation) newLoader(ctx context.Context, table int, m *memory) (l *l
 func (l *loader) end(ctx context.Context, err error) error {
 	defer l.conn.Close()
 	if l.statement != nil {
-		err = errors.Join(err, l.close())
+		if failed := l.close(); err == nil { // after an error another says nothing new
+			err = failed
+		}
 	}
 	if err == nil {
 		_, err = l.conn.ExecContext(ctx, "COMMIT")
