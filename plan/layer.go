@@ -105,6 +105,8 @@ func checkTarget(n *node, t *Target, d *decoder) {
 	checkMonitor(n, t, d)
 	if scheme, _, found := strings.Cut(t.Address, "://"); found {
 		d.report(n.get("address").pos, "an address is host:port, without %q", scheme+"://")
+	} else if strings.Contains(t.Address, "/") {
+		d.report(n.get("address").pos, "an address is host:port; the path of a Unix socket is written socket: %s", t.Address)
 	} else if _, port, err := net.SplitHostPort(t.Address); err == nil {
 		if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
 			d.report(n.get("address").pos, "%q is no port: it is a number from 1 to 65535", port)
