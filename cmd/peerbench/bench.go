@@ -13,12 +13,13 @@ import (
 // bench is the measurement under way.
 type bench struct {
 	options
-	server       *server
-	folder       string // for what both tools leave behind
-	theirs, ours tool
-	program      benchplan // ours, for what only it does
-	report       *report
-	log          io.Writer
+	server  *server
+	folder  string // for what both tools leave behind
+	theirs  sysbench
+	program benchplan // ours, for what only it does
+	ours    tool
+	report  *report
+	log     io.Writer
 }
 
 // part is one of the things that are measured.
@@ -80,7 +81,7 @@ func measureAll(ctx context.Context, o options, log io.Writer) (r *report, err e
 // all does the parts that were picked, and goes on where one fails.
 func (b *bench) all(ctx context.Context) error {
 	b.say("making %d tables of %s rows", b.tables.Count, number(float64(b.tables.Rows), 0))
-	if _, err := b.ours.prepare(ctx, b.tables.Count, b.tables); err != nil {
+	if _, err := b.program.prepare(ctx, b.tables.Count, b.tables); err != nil {
 		return err
 	}
 	var errs []error

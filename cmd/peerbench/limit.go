@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 )
@@ -16,7 +15,7 @@ const limitPart = "limit"
 
 // bare drives the bare client: this program once more, as a process of its own like the tools. It does nothing but send one statement of
 // point_select after the other and receive the answers, from one thread: no workload, no latencies, no clock but for the end. What it comes
-// to over sysbench is the most that any client can come to that waits for all its connections at once.
+// to over sysbench is the most that any client can come to that waits for all its connections at once. It uses the tables of the others.
 type bare struct {
 	program string
 	server  *server
@@ -58,11 +57,6 @@ func (b bare) load(ctx context.Context, l load) (outcome, error) {
 		return outcome{}, fmt.Errorf("the bare client's report: %w", err)
 	}
 	return outcome{effort: took, Events: r.Events, Queries: r.Events, Measured: r.Seconds}, nil
-}
-
-// prepare implements tool. The bare client uses the tables of the others.
-func (bare) prepare(context.Context, int, tables) (effort, error) {
-	return effort{}, errors.ErrUnsupported
 }
 
 // limit compares sysbench with the bare client, one client alone left out: it waits for its own connection.

@@ -16,7 +16,7 @@ func (b *bench) prepare(ctx context.Context) error {
 	for i := range b.runs {
 		err := both(
 			func() error { return b.fill(ctx, b.theirs, rows, &c.theirs) },
-			func() error { return b.fill(ctx, b.ours, rows, &c.ours) },
+			func() error { return b.fill(ctx, b.program, rows, &c.ours) },
 			i%2 == 1)
 		if err != nil {
 			return err
@@ -29,7 +29,7 @@ func (b *bench) prepare(ctx context.Context) error {
 }
 
 // fill has a tool make the tables in an empty database, and adds the rows per second.
-func (b *bench) fill(ctx context.Context, t tool, rows float64, rates *[]float64) error {
+func (b *bench) fill(ctx context.Context, t maker, rows float64, rates *[]float64) error {
 	const patience = 10 * time.Minute
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it did not end within %s", patience))
 	defer cancel()

@@ -41,11 +41,15 @@ func (o outcome) perSecond() float64 { return float64(o.Events) / o.Measured }
 // cpuPerQuery gives the processor time of the whole process for each query, in microseconds.
 func (o outcome) cpuPerQuery() float64 { return o.CPU.Seconds() * 1e6 / float64(o.Queries) }
 
-// tool is one of the two.
+// tool is what is given a load: one of the two, or the bare client.
 type tool interface {
 	name() string
 	// load runs a load on tables that are there, and reads the tool's own report.
 	load(ctx context.Context, l load) (outcome, error)
+}
+
+// maker is a tool that makes its tables itself.
+type maker interface {
 	// prepare makes the tables in an empty database by so many threads, indexes included.
 	prepare(ctx context.Context, threads int, t tables) (effort, error)
 }

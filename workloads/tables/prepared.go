@@ -169,8 +169,7 @@ func (l *loader) added(ctx context.Context) error {
 			bytes += len(a.Bytes)
 		}
 	}
-	switch {
-	case l.bytes+bytes > l.preparation.batch && before > 0:
+	if l.bytes+bytes > l.preparation.batch && before > 0 {
 		// One row too many: it begins the next statement. No later one tries as many, so that it need not be prepared anew each time.
 		last := l.rows[before:]
 		l.rows, l.most = l.rows[:before], before/l.width
@@ -182,11 +181,11 @@ func (l *loader) added(ctx context.Context) error {
 			l.rows[i], last[i] = last[i], l.rows[i] // so that each has memory of its own
 		}
 		return nil
-	case before >= (l.most-1)*l.width:
-		l.bytes += bytes
-		return l.flush(ctx)
 	}
 	l.bytes += bytes
+	if len(l.rows) >= l.most*l.width {
+		return l.flush(ctx)
+	}
 	return nil
 }
 

@@ -25,11 +25,10 @@ func newSource(p part, fill Row, seed uint64) *source {
 
 // read gives the next row, whose memory is used again for the one after; nil after the last.
 func (s *source) read() engine.Args {
-	if s.next > s.last {
+	s.row = s.row[:0]
+	if !s.appendTo(&s.row) {
 		return nil
 	}
-	s.row = s.row[:0]
-	s.appendTo(&s.row)
 	return s.row
 }
 
