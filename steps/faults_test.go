@@ -260,10 +260,10 @@ var disasters = []disaster{
 	}, comes: but(once(), map[string]ending{
 		// Error 1461 where a statement is prepared before the connections are cut, else they broke off.
 		"prepare, prepared": {says: "target 127.0.0.1: … fill table benchyou", maybe: true},
-		"connecting": {says: "0 of 3 clients connected, then: prepare … Error 1461 … raise the server's max_prepared_stmt_count", cell: "failed events 0 "},
-		"duration":   lost,
-		"events":     lost,
-		"between":    {says: "max_prepared_stmt_count is 0, and … are needed", cell: "complete events 20 "},
+		"connecting":        {says: "0 of 3 clients connected, then: prepare … Error 1461 … raise the server's max_prepared_stmt_count", cell: "failed events 0 "},
+		"duration":          lost,
+		"events":            lost,
+		"between":           {says: "max_prepared_stmt_count is 0, and … are needed", cell: "complete events 20 "},
 	})},
 	{name: "read-only", own: true, soft: true, inflict: func(v *victim) { v.set("read_only", "ON") }, comes: map[string]ending{
 		"reach": goesOn, "sql": goesOn, "wait": goesOn, "verify": goesOn, "finally": goesOn,
