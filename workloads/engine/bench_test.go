@@ -5,9 +5,12 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"benchplan/plan"
 	"benchplan/results"
@@ -126,22 +129,44 @@ func BenchmarkPace(b *testing.B) {
 }
 
 func TestTheEngineAllocatesNothingPerStatement(t *testing.T) {
-	r := newRun(idle{}, lookups{results.Read}, Order{Clients: []RoleClients{{Count: 1}}, Events: 1, PSMode: PSDisable})
-	if err := r.connect(t.Context()); err != nil {
-		t.Fatal(err)
+	for _, mode := range []PSMode{PSDisable, PSAuto} {
+		r := newRun(idle{}, lookups{results.Read}, Order{Clients: []RoleClients{{Count: 1}}, Events: 1, PSMode: mode})
+		if err := r.connect(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.clock.base = time.Now()
+		client := r.runners[0]
+		n := testing.AllocsPerRun(10, func() {
+			r.cell.budget = 1000
+			r.cell.tickets.Store(0)
+			client.drive(t.Context())
+		})
+		if got := r.tally.shards[0].roles[0].TotalCount(); got != 11_000 {
+			t.Fatalf("%d events", got)
+		}
+		// A call has a few; its thousand statements have none.
+		if n > 10 {
+			t.Errorf("%s: %v allocations in 1000 statements", mode, n)
+		}
 	}
-	r.clock.base = time.Now()
-	client := r.runners[0]
-	n := testing.AllocsPerRun(10, func() {
-		r.cell.budget = 1000
-		r.cell.tickets.Store(0)
-		client.drive(t.Context())
-	})
-	if got := r.tally.shards[0].roles[0].TotalCount(); got != 11_000 {
-		t.Fatalf("%d events", got)
-	}
-	// A call has a few; its thousand statements have none.
-	if n > 10 {
-		t.Errorf("%v allocations in 1000 statements", n)
+}
+
+// TestBoxes: each argument is the one that was put last, of its own type.
+func TestBoxes(t *testing.T) {
+	b := newBox()
+	for _, tt := range []struct {
+		arg  Arg
+		want driver.Value
+	}{
+		{Arg{Kind: Int, Int: -1 << 40}, int64(-1 << 40)},
+		{Arg{Kind: Int, Int: 7}, int64(7)},
+		{Arg{Kind: Uint, Int: -1}, uint64(math.MaxUint64)},
+		{Arg{Kind: Bytes, Bytes: []byte("text")}, []byte("text")},
+		{Arg{Kind: Bytes}, []byte{}},
+		{Arg{Kind: Int, Int: 8}, int64(8)},
+	} {
+		if diff := cmp.Diff(tt.want, b.put(&tt.arg)); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", tt.arg, diff)
+		}
 	}
 }

@@ -59,6 +59,7 @@ type connection struct {
 	buffers *buffers // of a client that has the socket for itself
 
 	values []driver.Value // memory for the arguments of a prepared statement
+	boxes  []*box         // likewise, by their place
 	text   []byte         // memory for a statement sent as text
 }
 
@@ -243,7 +244,10 @@ func (c *connection) execute(s *Statement) (rows, affected int64, err error) {
 func (c *connection) executePrepared(stmt *preparedByDriver, s *Statement) (rows, affected int64, err error) {
 	c.values = c.values[:0]
 	for i := range s.Args {
-		c.values = append(c.values, value(&s.Args[i]))
+		if i == len(c.boxes) {
+			c.boxes = append(c.boxes, newBox())
+		}
+		c.values = append(c.values, c.boxes[i].put(&s.Args[i]))
 	}
 	if s.Class == results.Read {
 		found, err := stmt.Query(c.values)
@@ -284,18 +288,42 @@ func returnsRows(stmt statement) bool {
 	return columns.Kind() == reflect.Slice && columns.Len() > 0
 }
 
-// value boxes an argument, as the driver's interface asks for.
-func value(a *Arg) driver.Value {
+// box is memory for an argument as the driver's interface asks for it: Go would take new memory for each number that it makes an
+// interface of. The driver copies arguments into its packet and keeps nothing of them, so the next may stand in the same place.
+type box struct {
+	signed   int64
+	unsigned uint64
+	bytes    []byte
+
+	values [Bytes + 1]driver.Value // of the fields above, by ArgKind
+}
+
+func newBox() *box {
+	b := new(box)
+	b.values = [...]driver.Value{Int: valueAt(&b.signed), Uint: valueAt(&b.unsigned), Bytes: valueAt(&b.bytes)}
+	return b
+}
+
+// valueAt gives an interface whose value is whatever stands at p at the time that it is asked.
+func valueAt[T any](p *T) driver.Value {
+	var v driver.Value = *p // for the type
+	(*[2]unsafe.Pointer)(unsafe.Pointer(&v))[1] = unsafe.Pointer(p)
+	return v
+}
+
+// put puts an argument into the box. What it gives holds until the next is put there.
+func (b *box) put(a *Arg) driver.Value {
 	switch a.Kind {
 	case Int:
-		return a.Int
+		b.signed = a.Int
 	case Uint:
-		return uint64(a.Int)
+		b.unsigned = uint64(a.Int)
+	case Bytes:
+		if b.bytes = a.Bytes; b.bytes == nil {
+			b.bytes = []byte{} // nil would be NULL
+		}
 	}
-	if a.Bytes == nil {
-		return []byte{} // nil would be NULL
-	}
-	return a.Bytes
+	return b.values[a.Kind]
 }
 
 // drain reads all rows and counts them. It asks for none of their columns: the driver then takes the row's packet from

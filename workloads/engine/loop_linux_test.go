@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -225,6 +227,60 @@ func TestASocketThatTheKernelHasNoRoomFor(t *testing.T) {
 		peers.Wait()
 		if !errors.Is(r.err, unix.EEXIST) || !r.runners[1].session.stranded {
 			t.Errorf("rate %v: error %v", rate, r.err)
+		}
+	}
+}
+
+// TestAThreadThatWaitsHoldsNobodyUp: the runtime stops it as often as it has to, and an answer or the end of the connection wakes it.
+func TestAThreadThatWaitsHoldsNobodyUp(t *testing.T) {
+	for _, network := range []string{"tcp", "unix"} {
+		for _, answered := range []bool{true, false} {
+			address := "127.0.0.1:0"
+			if network == "unix" {
+				address = filepath.Join(t.TempDir(), "s")
+			}
+			listener, err := net.Listen(network, address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn, err := net.Dial(network, listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			peer, err := listener.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := takeOver(conn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var waiting sync.WaitGroup
+			var n int
+			var failed error
+			waiting.Go(func() {
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				n, failed = d.receive(make([]byte, 10), true)
+			})
+			for range 20 { // the first may come before it waits
+				runtime.GC()
+				time.Sleep(time.Millisecond)
+			}
+			if answered {
+				_, err = peer.Write([]byte("here"))
+			} else {
+				err = d.Close()
+			}
+			waiting.Wait()
+			switch {
+			case err != nil:
+				t.Error(err)
+			case answered && (n != 4 || failed != nil), !answered && !errors.Is(failed, errHungUp):
+				t.Errorf("%s, answered: %t: %d bytes, %v", network, answered, n, failed)
+			}
+			d.free()
+			_, _ = peer.Close(), listener.Close()
 		}
 	}
 }

@@ -31,6 +31,7 @@ func takeable(conn net.Conn) bool {
 type descriptor struct {
 	fd     int
 	aloof  bool // who waits for it may do so briefly without telling the scheduler
+	blocks bool // recv itself may wait, and returns after that time
 	mu     sync.Mutex
 	closed bool
 }
@@ -44,12 +45,18 @@ func takeOver(conn net.Conn) (*descriptor, error) {
 		return nil, fmt.Errorf("take over a connection: %w", err)
 	}
 	d := descriptor{aloof: aloof()}
+	_, overTCP := conn.(*net.TCPConn)
 	var failed error
 	err = raw.Control(func(fd uintptr) {
 		if d.fd, failed = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0); failed == nil {
 			// Calls that must not wait say so each.
 			if failed = os.NewSyscallError("fcntl", unix.SetNonblock(d.fd, false)); failed != nil {
 				_ = unix.Close(d.fd)
+				return
+			}
+			// A recv that waits on a Unix socket is woken when the server takes the statement too, only to wait again.
+			if limit := unix.NsecToTimeval(briefly.Nanoseconds()); overTCP && d.aloof {
+				d.blocks = unix.SetsockoptTimeval(d.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit) == nil
 			}
 		}
 	})
@@ -97,26 +104,31 @@ func aloof() bool { return runtime.GOMAXPROCS(0) > 1 }
 // send writes to the socket. Without wait it writes what there is room for, and unix.EAGAIN says that there is none.
 func (d *descriptor) send(b []byte, wait bool) (int, error) {
 	for {
-		n, errno := d.transfer(unix.SYS_SENDTO, b, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
-		if errno != unix.EAGAIN || !wait {
+		switch n, errno := d.transfer(unix.SYS_SENDTO, b, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT); {
+		case errno == unix.EINTR:
+		case errno == unix.EAGAIN && wait:
+			d.await(unix.POLLOUT)
+		default:
 			return n, named("send", errno)
 		}
-		d.await(unix.POLLOUT)
 	}
 }
 
 // receive reads from the socket. Without wait unix.EAGAIN says that there is nothing.
 func (d *descriptor) receive(b []byte, wait bool) (int, error) {
 	for {
-		if wait {
-			// A blocking recv on a Unix socket would also be woken when the server takes the statement, to wait again.
+		flags := uintptr(unix.MSG_DONTWAIT)
+		if wait && d.blocks {
+			flags = 0
+		} else if wait {
 			d.await(unix.POLLIN)
 		}
-		n, errno := d.transfer(unix.SYS_RECVFROM, b, unix.MSG_DONTWAIT)
-		switch {
+		switch n, errno := d.transfer(unix.SYS_RECVFROM, b, flags); {
 		case n == 0 && errno == 0:
 			return 0, errHungUp
-		case errno != unix.EAGAIN || !wait:
+		case flags == 0 && (errno == unix.EAGAIN || errno == unix.EINTR):
+			d.awaitLong(unix.POLLIN) // the runtime may have been what interrupted it, so that this thread stops
+		case errno != unix.EINTR && (errno != unix.EAGAIN || !wait):
 			return n, named("recv", errno)
 		}
 	}
@@ -124,30 +136,30 @@ func (d *descriptor) receive(b []byte, wait bool) (int, error) {
 
 // transfer does one call of the kernel without telling the scheduler.
 func (d *descriptor) transfer(call uintptr, b []byte, flags uintptr) (int, syscall.Errno) {
-	for {
-		n, _, errno := syscall.RawSyscall6(call, uintptr(d.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), flags, 0, 0)
-		switch errno {
-		case 0:
-			return int(n), 0
-		case unix.EINTR:
-		default:
-			return 0, errno
-		}
+	n, _, errno := syscall.RawSyscall6(call, uintptr(d.fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), flags, 0, 0)
+	if errno != 0 {
+		return 0, errno
 	}
+	return int(n), 0
 }
 
 // await waits for the socket, for as long as it takes: at first without telling the scheduler. What the wait fails with, a signal or a
 // socket that is shut down, the next call says.
 func (d *descriptor) await(events int16) {
-	p := unix.PollFd{Fd: int32(d.fd), Events: events}
 	if d.aloof {
+		p := unix.PollFd{Fd: int32(d.fd), Events: events}
 		limit := unix.NsecToTimespec(briefly.Nanoseconds())
 		n, _, errno := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&p)), 1, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
 		if errno != 0 || n > 0 {
 			return
 		}
 	}
-	_, _ = unix.Poll([]unix.PollFd{p}, forever)
+	d.awaitLong(events)
+}
+
+// awaitLong is await that tells the scheduler from the beginning.
+func (d *descriptor) awaitLong(events int16) {
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(d.fd), Events: events}}, forever)
 }
 
 // named gives the error of a call of the kernel; unix.EAGAIN as it is.
