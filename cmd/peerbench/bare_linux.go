@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +18,11 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"golang.org/x/sys/unix"
 
+	"benchplan/plan"
+	"benchplan/workloads"
+	"benchplan/workloads/engine"
 	"benchplan/workloads/engine/protocol"
+	sysbenchworkloads "benchplan/workloads/sysbench"
 )
 
 // runBare is the bare client. See bare.
@@ -28,10 +31,15 @@ func runBare(ctx context.Context, argument string, stdout io.Writer) error {
 	if err := json.Unmarshal([]byte(argument), &e); err != nil {
 		return err
 	}
+	definition, _ := workloads.Family(e.Load.Workload)
+	spec := plan.Tables{Schema: sysbenchworkloads.SchemaName, Count: e.Tables.Count, Rows: plan.Count(e.Tables.Rows)}
+	workload, err := definition.New(bareOptions(e.Load.Workload), spec, nil)
+	if err != nil {
+		return err
+	}
 	clients := make([]bareClient, e.Load.Clients)
 	for i := range clients {
-		var err error
-		if clients[i], err = newBareClient(ctx, e, i); err != nil {
+		if clients[i], err = newBareClient(ctx, e, workload, i); err != nil {
 			return err
 		}
 	}
@@ -48,12 +56,33 @@ func runBare(ctx context.Context, argument string, stdout io.Writer) error {
 	return json.NewEncoder(stdout).Encode(r)
 }
 
-// bareClient is a connection with its statement.
+// bareOptions are the options of a workload as both programs have them where nothing is said.
+func bareOptions(workload string) any {
+	uniform := sysbenchworkloads.Distribution{RandType: "uniform"}
+	if workload == pointSelect {
+		return &sysbenchworkloads.DrawOptions{Distribution: uniform}
+	}
+	return &sysbenchworkloads.ReadOnlyOptions{
+		Reads: sysbenchworkloads.Reads{
+			PointSelects: 10, RangeSelects: true, SimpleRanges: 1, SumRanges: 1, OrderRanges: 1, DistinctRanges: 1, RangeSize: 100,
+		},
+		Distribution: uniform,
+	}
+}
+
+// bareClient is a connection with what is sent over it.
 type bareClient struct {
-	fd       int
-	packet   []byte // the command; its last eight bytes are the argument
-	sequence uint8  // that its answer begins with
-	answer   protocol.Answer
+	fd         int
+	client     engine.Client
+	statement  engine.Statement // under way
+	statements []preparedStatement
+	answer     protocol.Answer
+}
+
+// preparedStatement is a template as the server knows it.
+type preparedStatement struct {
+	id     uint32
+	params int
 }
 
 // settling is what the server needs to add what ended connections have done to its counters, which are read next.
@@ -99,8 +128,8 @@ func (l *login) Write(b []byte) (int, error) {
 	return l.Conn.Write(b)
 }
 
-// newBareClient logs in by the driver, takes the socket from it, and prepares the statement.
-func newBareClient(ctx context.Context, e errands, i int) (c bareClient, err error) {
+// newBareClient logs in by the driver, takes the socket from it, and prepares the statements.
+func newBareClient(ctx context.Context, e errands, workload engine.Workload, i int) (c bareClient, err error) {
 	cfg := mysql.NewConfig()
 	cfg.Net, cfg.Addr, cfg.User, cfg.DBName = e.Network, e.Address, e.User, database
 	if e.Network == "tcp" {
@@ -127,25 +156,24 @@ func newBareClient(ctx context.Context, e errands, i int) (c bareClient, err err
 	if err := raw.Control(func(fd uintptr) { c.fd, failed = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) }); err != nil || failed != nil {
 		return c, errors.Join(err, failed)
 	}
-	var command protocol.Command
-	command.Prepare(fmt.Sprintf("SELECT c FROM sbtest%d WHERE id=?", i%e.Tables.Count+1), math.MaxInt)
-	packets, sequence, err := command.Packets()
-	if err != nil {
-		return c, err
-	}
+	c.client = workload.Client("", i, e.Load.Clients, rand.New(rand.NewPCG(e.Load.Seed, uint64(i))))
 	c.answer.Capabilities = conn.agreed
-	if err := c.prepare(conn.Conn, packets, sequence); err != nil {
-		return c, err
+	for _, sql := range workload.Templates("") {
+		if err := c.prepare(conn.Conn, sql); err != nil {
+			return c, err
+		}
 	}
-	command.Execute(c.answer.ID, 1, math.MaxInt)
-	command.Int(0)
-	packets, c.sequence, err = command.Packets()
-	c.packet = append(c.packet, packets...)
-	return c, err
+	return c, nil
 }
 
-// prepare sends COM_STMT_PREPARE and reads its answer.
-func (c *bareClient) prepare(conn net.Conn, packets []byte, sequence uint8) error {
+// prepare has the server prepare a statement.
+func (c *bareClient) prepare(conn net.Conn, sql string) error {
+	var command protocol.Command
+	command.Prepare(sql, math.MaxInt)
+	packets, sequence, err := command.Packets()
+	if err != nil {
+		return err
+	}
 	c.answer.Begin(sequence, true)
 	if _, err := conn.Write(packets); err != nil {
 		return err
@@ -160,10 +188,11 @@ func (c *bareClient) prepare(conn net.Conn, packets []byte, sequence uint8) erro
 			return err
 		}
 	}
+	c.statements = append(c.statements, preparedStatement{c.answer.ID, c.answer.Params})
 	return c.answer.Err()
 }
 
-// drive has each client send again whatever it is answered, until the time is over.
+// drive has each client send its next statement whenever it is answered, until the time is over.
 func drive(ctx context.Context, e errands, clients []bareClient) (r bareReport, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -174,19 +203,19 @@ func drive(ctx context.Context, e errands, clients []bareClient) (r bareReport, 
 		return r, os.NewSyscallError("epoll_create", err)
 	}
 	defer unix.Close(epoll)
-	random := rand.New(rand.NewPCG(e.Load.Seed, 0))
+	var command protocol.Command
 	began := time.Now()
 	for i := range clients {
 		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(i)}
 		if err := unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, clients[i].fd, &event); err != nil {
 			return r, os.NewSyscallError("epoll_ctl", err)
 		}
-		if err := clients[i].send(random, e.Tables.Rows); err != nil {
+		if err := clients[i].send(&command); err != nil {
 			return r, err
 		}
 	}
 	const wait = 100 // milliseconds
-	events, buf := make([]unix.EpollEvent, 128), make([]byte, 4096)
+	events, buf := make([]unix.EpollEvent, 128), make([]byte, 64<<10)
 	limit := time.Duration(e.Load.Seconds) * time.Second
 	for r.Seconds < limit.Seconds() && ctx.Err() == nil {
 		n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), wait, 0, 0)
@@ -198,11 +227,19 @@ func drive(ctx context.Context, e errands, clients []bareClient) (r bareReport, 
 		}
 		for j := range int(n) {
 			c := &clients[events[j].Fd]
-			if err := c.receive(buf); err != nil {
+			done, err := c.receive(buf)
+			if err != nil {
 				return r, err
 			}
-			r.Events++
-			if err := c.send(random, e.Tables.Rows); err != nil {
+			if !done {
+				continue
+			}
+			r.Queries++
+			if c.statement.Last {
+				r.Events++
+			}
+			c.client.Done(c.answer.Rows, 0)
+			if err := c.send(&command); err != nil {
 				return r, err
 			}
 		}
@@ -211,28 +248,45 @@ func drive(ctx context.Context, e errands, clients []bareClient) (r bareReport, 
 	return r, ctx.Err()
 }
 
-// send sends the statement with another id.
-func (c *bareClient) send(random *rand.Rand, rows int64) error {
-	binary.LittleEndian.PutUint64(c.packet[len(c.packet)-8:], uint64(1+random.Int64N(rows)))
-	n, _, errno := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(c.fd), uintptr(unsafe.Pointer(&c.packet[0])), uintptr(len(c.packet)), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT, 0, 0)
-	if errno != 0 || int(n) != len(c.packet) {
-		return fmt.Errorf("send of %d bytes: %d, %w", len(c.packet), n, errno)
+// send sends the client's next statement.
+func (c *bareClient) send(command *protocol.Command) error {
+	c.statement = engine.Statement{Text: c.statement.Text[:0], Args: c.statement.Args[:0]}
+	c.client.Next(&c.statement)
+	if c.statement.Template == engine.Plain {
+		command.Text(append(command.Query(math.MaxInt), c.statement.Text...))
+	} else {
+		s := c.statements[c.statement.Template]
+		command.Execute(s.id, s.params, math.MaxInt)
+		for i := range c.statement.Args {
+			command.Int(c.statement.Args[i].Int) // these workloads have no others
+		}
+	}
+	packets, sequence, err := command.Packets()
+	if err != nil {
+		return err
+	}
+	c.answer.Begin(sequence, false)
+	n, _, errno := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(c.fd), uintptr(unsafe.Pointer(&packets[0])), uintptr(len(packets)), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT, 0, 0)
+	if errno != 0 || int(n) != len(packets) {
+		return fmt.Errorf("send of %d bytes: %d, %w", len(packets), n, errno)
 	}
 	return nil
 }
 
-// receive takes the answer, which is so small that it comes at once.
-func (c *bareClient) receive(buf []byte) error {
+// receive takes what has come, and tells whether the answer is complete.
+func (c *bareClient) receive(buf []byte) (done bool, err error) {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(c.fd), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), unix.MSG_DONTWAIT, 0, 0)
-	if errno != 0 {
-		return os.NewSyscallError("recv", errno)
+	switch {
+	case errno == unix.EAGAIN:
+		return false, nil
+	case errno != 0:
+		return false, os.NewSyscallError("recv", errno)
+	case n == 0:
+		return false, fmt.Errorf("the server closed the connection: %w", io.EOF)
 	}
-	c.answer.Begin(c.sequence, false)
-	switch _, status, err := c.answer.Feed(buf[:n]); {
-	case err != nil:
-		return err
-	case status != protocol.Done || c.answer.Err() != nil || c.answer.Rows != 1:
-		return fmt.Errorf("an answer of %d bytes is not one row but %d, and says %v", n, c.answer.Rows, c.answer.Err())
+	_, status, err := c.answer.Feed(buf[:n])
+	if err == nil {
+		err = c.answer.Err()
 	}
-	return nil
+	return status == protocol.Done, err
 }

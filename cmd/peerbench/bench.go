@@ -16,8 +16,8 @@ type bench struct {
 	server  *server
 	folder  string // for what both tools leave behind
 	theirs  sysbench
-	program benchplan // ours, for what only it does
-	ours    tool
+	program benchplan
+	bare    bare
 	report  *report
 	log     io.Writer
 }
@@ -31,7 +31,7 @@ type part struct {
 // parts lists them in the order in which they are done. Those that need the tables come before the one that drops them.
 func parts() []part {
 	return []part{
-		{"load", (*bench).loads},
+		{loadPart, (*bench).loads},
 		{limitPart, (*bench).limit},
 		{"start", (*bench).start},
 		{"memory", (*bench).memory},
@@ -74,7 +74,11 @@ func measureAll(ctx context.Context, o options, log io.Writer) (r *report, err e
 	b.report.Server = b.server.Program().String()
 	b.theirs = sysbench{o.sysbench, b.server, folder, o.tables}
 	b.program = benchplan{o.benchplan, b.server, folder, o.tables, o.io}
-	b.ours = b.program
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("this program: %w", err)
+	}
+	b.bare = bare{self, b.server, o.tables}
 	return b.report, b.all(ctx)
 }
 

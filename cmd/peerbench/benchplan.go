@@ -88,7 +88,7 @@ func (b benchplan) options(workload, threads string) string {
 	if b.io != "" {
 		text += ", io: " + b.io
 	}
-	if workload == "oltp_read_write" {
+	if workload == readWrite {
 		text += ", on_error: { " + strings.Join(restarted, ": restart, ") + ": restart }"
 	}
 	return text

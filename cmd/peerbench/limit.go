@@ -4,23 +4,31 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
+	"slices"
 )
 
 // bareCommand is the argument by which this program becomes the bare client.
 const bareCommand = "bare"
 
-// limitPart is the part that only the long form has unless it is picked.
-const limitPart = "limit"
+// The parts by which tools are given loads: both programs, and the bare client, which only the long form has unless it is picked.
+const (
+	loadPart  = "load"
+	limitPart = "limit"
+)
 
-// bare drives the bare client: this program once more, as a process of its own like the tools. It does nothing but send one statement of
-// point_select after the other and receive the answers, from one thread: no workload, no latencies, no clock but for the end. What it comes
-// to over sysbench is the most that any client can come to that waits for all its connections at once. It uses the tables of the others.
+// bare drives the bare client: this program once more, as a process of its own like the tools. It does nothing but send one statement
+// of the workload after the other and receive the answers, from one thread: no latencies, no errors, no clock but for the end. What it
+// comes to over sysbench is the most that any client can come to that waits for all its connections at once. It uses the tables of the
+// others.
 type bare struct {
 	program string
 	server  *server
 	tables  tables
 }
+
+// bareCan tells whether the bare client is for a load: not where writes may meet, nor for a single client, which waits for its own
+// connection.
+func bareCan(l load) bool { return l.Workload != readWrite && l.Clients > 1 }
 
 // errands are what the bare client is told, as JSON in its second argument.
 type errands struct {
@@ -34,6 +42,7 @@ type errands struct {
 // bareReport is what it prints.
 type bareReport struct {
 	Events  int64   `json:"events"`
+	Queries int64   `json:"queries"`
 	Seconds float64 `json:"seconds"`
 }
 
@@ -56,29 +65,13 @@ func (b bare) load(ctx context.Context, l load) (outcome, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return outcome{}, fmt.Errorf("the bare client's report: %w", err)
 	}
-	return outcome{effort: took, Events: r.Events, Queries: r.Events, Measured: r.Seconds}, nil
+	return outcome{effort: took, Events: r.Events, Queries: r.Queries, Measured: r.Seconds}, nil
 }
 
-// limit compares sysbench with the bare client, one client alone left out: it waits for its own connection.
+// limit has the bare client measured by itself. Where loads are measured too, it has its turn among them.
 func (b *bench) limit(ctx context.Context) error {
-	program, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("this program: %w", err)
+	if slices.Contains(b.parts, loadPart) {
+		return nil
 	}
-	with := *b
-	with.ours = bare{program, b.server, b.tables}
-	for _, transport := range b.transports {
-		for _, clients := range b.clients {
-			if clients == 1 {
-				continue
-			}
-			l := load{Workload: pointSelect, Transport: transport, Clients: clients, Seconds: b.seconds, Seed: b.seed}
-			pairs, err := with.cell(ctx, l, true)
-			if err != nil {
-				return fmt.Errorf("%s: %w", l.cell(), err)
-			}
-			b.report.limit(l, pairs)
-		}
-	}
-	return nil
+	return b.loads(ctx)
 }

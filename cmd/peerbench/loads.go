@@ -4,84 +4,133 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/prometheus/procfs"
 )
 
-// pair is what both tools came to, one directly after the other.
-type pair struct{ theirs, ours outcome }
+// cell is a load that tools are given in turn.
+type cell struct {
+	load    load
+	tools   []tool // sysbench first
+	warm    bool   // an uncounted turn of a second comes first
+	turns   []turn
+	refused int   // how many turns were
+	err     error // why it was given up
+}
 
-// loads compares throughput and processor time under every workload, over every transport, by every number of clients.
+// turn is what the tools of a cell came to, one directly after the other.
+type turn []outcome
+
+// loads compares throughput and processor time under every workload, over every transport, by every number of clients: each cell once,
+// then each again, so that an hour in which the machine does otherwise is in all of them and decides none.
 func (b *bench) loads(ctx context.Context) error {
-	var errs []error
+	var cells []*cell
 	for _, workload := range b.workloads {
 		for _, transport := range b.transports {
 			for i, clients := range b.clients {
 				l := load{Workload: workload, Transport: transport, Clients: clients, Seconds: b.seconds, Seed: b.seed}
-				pairs, err := b.cell(ctx, l, b.long || i == 0)
-				if err != nil {
-					errs = append(errs, fmt.Errorf("%s, %s, %d clients: %w", workload, transport, clients, err))
-				}
-				if ctx.Err() != nil {
-					return errors.Join(errs...)
-				}
-				if err == nil {
-					b.report.load(l, pairs)
+				if tools := b.tools(l); len(tools) > 1 {
+					cells = append(cells, &cell{load: l, tools: tools, warm: b.long || i == 0})
 				}
 			}
 		}
+	}
+	b.rounds(ctx, cells)
+	var errs []error
+	for _, c := range cells {
+		switch {
+		case c.err != nil:
+			errs = append(errs, fmt.Errorf("%s: %w", c.load.cell(), c.err))
+		case len(c.turns) == b.runs:
+			b.report.load(c)
+		}
+	}
+	if ctx.Err() != nil {
+		return errors.Join(errs...)
 	}
 	return errors.Join(append(errs, b.server.checkRows(ctx, b.tables))...)
 }
 
+// tools are those that are given a load, by the parts that were picked.
+func (b *bench) tools(l load) []tool {
+	list := []tool{b.theirs}
+	if slices.Contains(b.parts, loadPart) {
+		list = append(list, b.program)
+	}
+	if slices.Contains(b.parts, limitPart) && bareCan(l) {
+		list = append(list, b.bare)
+	}
+	return list
+}
+
 const (
 	warmupSeconds = 1
-	mostRefused   = 3 // pairs of a cell, before it is given up
+	mostRefused   = 3 // turns of a cell, before it is given up
 )
 
-// cell runs both tools in turn; to warm up, once uncounted for a second before. A pair of which a run is refused is done again.
-func (b *bench) cell(ctx context.Context, l load, warm bool) (pairs []pair, err error) {
-	if warm {
-		first := l
-		first.Seconds = warmupSeconds
-		if _, err := b.pair(ctx, first, false); err != nil {
-			return nil, err
-		}
-	}
-	for refused := 0; len(pairs) < b.runs; l.Seed++ {
-		p, err := b.pair(ctx, l, len(pairs)%2 == 1)
-		if err != nil {
-			return nil, err
-		}
-		if reason := p.refused(); reason != "" {
-			b.say("refused: %s", reason)
-			if refused++; refused == mostRefused {
-				return nil, fmt.Errorf("%d pairs had to be refused; the last: %s", refused, reason)
+// rounds gives all cells a turn, then all again, unless they fail.
+func (b *bench) rounds(ctx context.Context, cells []*cell) {
+	for range b.runs {
+		for _, c := range cells {
+			if c.err == nil {
+				c.err = b.next(ctx, c)
 			}
-			b.report.keep(p.theirs, p.ours)
-			continue
+			if ctx.Err() != nil {
+				return
+			}
 		}
-		p.theirs.Counted, p.ours.Counted = true, true
-		b.report.keep(p.theirs, p.ours)
-		pairs = append(pairs, p)
-		b.say("%s, %s, %s, %d of %d: events/s %s and %s, CPU µs/query %.1f and %.1f", l.Workload, l.Transport, counted(l.Clients, "client"), len(pairs), b.runs,
-			number(p.theirs.perSecond(), 0), number(p.ours.perSecond(), 0), p.theirs.cpuPerQuery(), p.ours.cpuPerQuery())
 	}
-	return pairs, nil
 }
 
-// pair runs both tools, sysbench first unless reversed.
-func (b *bench) pair(ctx context.Context, l load, reversed bool) (p pair, err error) {
-	err = both(
-		func() (err error) { p.theirs, err = loaded(ctx, b.server, b.theirs, l); return err },
-		func() (err error) { p.ours, err = loaded(ctx, b.server, b.ours, l); return err },
-		reversed)
-	return p, err
+// next gives a cell its next turn. One of which a run is refused is done again.
+func (b *bench) next(ctx context.Context, c *cell) error {
+	n := len(c.turns)
+	if n == 0 && c.warm {
+		first := c.load
+		first.Seconds = warmupSeconds
+		if _, err := b.turn(ctx, first, c.tools, false); err != nil {
+			return err
+		}
+	}
+	for {
+		l := c.load
+		l.Seed += uint64(n + c.refused)
+		t, err := b.turn(ctx, l, c.tools, n%2 == 1)
+		if err != nil {
+			return err
+		}
+		reason := t.refused()
+		for i := range t {
+			t[i].Counted = reason == ""
+		}
+		b.report.keep(t...)
+		if reason == "" {
+			c.turns = append(c.turns, t)
+			b.say("%s, %d of %d: %s", l.cell(), n+1, b.runs, t)
+			return nil
+		}
+		b.say("refused: %s", reason)
+		if c.refused++; c.refused == mostRefused {
+			return fmt.Errorf("%d turns had to be refused; the last: %s", c.refused, reason)
+		}
+	}
 }
 
-// refused tells why a run of the pair cannot be used; empty: both can.
-func (p pair) refused() string {
-	for _, o := range []outcome{p.theirs, p.ours} {
+// turn runs the tools, sysbench first unless reversed.
+func (b *bench) turn(ctx context.Context, l load, tools []tool, reversed bool) (turn, error) {
+	t := make(turn, len(tools))
+	err := inTurn(len(tools), reversed, func(i int) (err error) {
+		t[i], err = loaded(ctx, b.server, tools[i], l)
+		return err
+	})
+	return t, err
+}
+
+// refused tells why a run of the turn cannot be used; empty: all can.
+func (t turn) refused() string {
+	for _, o := range t {
 		if o.Refused != "" {
 			return o.Tool + ": " + o.Refused
 		}
@@ -89,16 +138,26 @@ func (p pair) refused() string {
 	return ""
 }
 
+// String tells what the tools came to, in their order.
+func (t turn) String() string {
+	throughput, cpu := make([]string, len(t)), make([]string, len(t))
+	for i, o := range t {
+		throughput[i], cpu[i] = number(o.perSecond(), 0), number(o.cpuPerQuery(), 1)
+	}
+	return fmt.Sprintf("events/s %s, CPU µs/query %s", strings.Join(throughput, " and "), strings.Join(cpu, " and "))
+}
+
 // start tells what processor time is in that of a load beside the load: the program's start, the connections, the report.
 func (b *bench) start(ctx context.Context) error {
 	for _, clients := range b.clients {
 		var c comparison
 		for i := range b.runs {
-			p, err := b.pair(ctx, load{Workload: pointSelect, Transport: Socket, Clients: clients, Seed: b.seed}, i%2 == 1)
+			l := load{Workload: pointSelect, Transport: Socket, Clients: clients, Seed: b.seed}
+			t, err := b.turn(ctx, l, []tool{b.theirs, b.program}, i%2 == 1)
 			if err != nil {
 				return err
 			}
-			c.add(p.theirs.CPU.Seconds()*1000, p.ours.CPU.Seconds()*1000)
+			c.add(t[0].CPU.Seconds()*1000, t[1].CPU.Seconds()*1000)
 		}
 		name := counted(clients, "client")
 		b.say("start and report, %s: CPU ms %.1f and %.1f", name, median(c.theirs), median(c.ours))
@@ -112,21 +171,30 @@ const memoryClients = 1000
 
 // memory compares the most memory that many clients take.
 func (b *bench) memory(ctx context.Context) error {
-	pairs, err := b.cell(ctx, load{Workload: pointSelect, Transport: Socket, Clients: memoryClients, Seconds: b.seconds, Seed: b.seed}, true)
-	if err != nil {
-		return err
+	m := &cell{
+		load:  load{Workload: pointSelect, Transport: Socket, Clients: memoryClients, Seconds: b.seconds, Seed: b.seed},
+		tools: []tool{b.theirs, b.program},
+		warm:  true,
+	}
+	b.rounds(ctx, []*cell{m})
+	switch {
+	case m.err != nil:
+		return m.err
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
 	own, err := peakOfThisProcess()
 	if err != nil {
 		return err
 	}
 	var c comparison
-	for _, p := range pairs {
+	for _, t := range m.turns {
+		theirs, ours := t[0].Memory, t[1].Memory
 		// The kernel counts what the parent had resident when it started the child as the child's.
-		if least := min(p.theirs.Memory, p.ours.Memory); least <= own {
+		if least := min(theirs, ours); least <= own {
 			return fmt.Errorf("a tool took %d bytes at most; that may be what this program had itself (%d)", least, own)
 		}
-		c.add(mebibytes(p.theirs.Memory), mebibytes(p.ours.Memory))
+		c.add(mebibytes(theirs), mebibytes(ours))
 	}
 	b.report.add(compared(tableOther, fmt.Sprintf("peak memory, %s clients", number(memoryClients, 0)), "MiB", 1, c, atMost(0.5)))
 	return nil

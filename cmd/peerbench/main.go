@@ -1,12 +1,13 @@
 // Command peerbench holds benchplan against sysbench: the same statements on the same tables of one private server, in turn.
 //
 //	make bench            the short form, under five minutes
-//	make bench LONG=1     the form for the record: seven runs of each cell, three seconds each, and the bare client
+//	make bench LONG=1     the form for the record: seven rounds over all cells, three seconds a run, and the bare client
 //
 // It starts a MariaDB whose buffer pool holds the tables, has benchplan make them once, and lets both tools do the same thing one
-// directly after the other, as processes of their own. Every other pair is begun by the other tool, so that what drifts hits both
-// alike. A run of a second of each tool warms up and is not counted: before each cell in the long form, else before the first of a
-// workload and transport. Neither tool has a warm-up of its own in its runs, since sysbench 1.0 knows none.
+// directly after the other, as processes of their own. Every other turn is begun by the other tool, so that what drifts hits both
+// alike; and each cell has one turn before any has its second, so that minutes in which the machine does otherwise decide no cell. A
+// run of a second of each tool warms up and is not counted: before the first turn of each cell in the long form, else before that of
+// each workload and transport. Neither tool has a warm-up of its own in its runs, since sysbench 1.0 knows none.
 //
 // The server is of a session of its own, as a service is, and the tools are of that of this program. Where Linux shares processors by
 // session (sched(7), autogroups) it shares them between server and tool, whatever number of threads they have; so it does between services
@@ -25,7 +26,7 @@
 // two cells beside the second that the later one measured. Allocations and the cost of recording are of Go benchmarks of the engine,
 // against a driver and a peer that answer at once.
 //
-// The most by one thread is what a client comes to that only sends and receives, against sysbench in turn: benchplan, which waits for its
+// The most by one thread is what a client comes to that only sends and receives, in the same turns: benchplan, which waits for its
 // connections in the same way, cannot come to more.
 //
 // A ratio is benchplan's median over sysbench's. Least and most are the ratios of single pairs: from six pairs on, the median of

@@ -33,11 +33,12 @@ type options struct {
 }
 
 // allWorkloads are those of which throughput and processor time are compared.
-var allWorkloads = []string{pointSelect, "oltp_read_only", readWrite}
+var allWorkloads = []string{pointSelect, readOnly, readWrite}
 
 // The workloads that are named in more than one place.
 const (
 	pointSelect = "oltp_point_select"
+	readOnly    = "oltp_read_only"
 	readWrite   = "oltp_read_write"
 )
 
@@ -55,8 +56,8 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	transports := f.String("transport", "socket,tcp", "how clients reach the server")
 	clients := f.String("clients", "1,8,64,256", "the numbers of clients")
 	only := f.String("only", "", "the `parts` that are measured: "+strings.Join(partNames(), ",")+" (all; "+limitPart+" in the long form only)")
-	f.BoolVar(&o.long, "long", false, "the form for the record: -runs 7 -time 3, each cell warmed up, and prepare of five times the rows")
-	f.IntVar(&o.runs, "runs", 3, "runs of each tool in each cell")
+	f.BoolVar(&o.long, "long", false, "the form for the record: -runs 7 -time 3, each cell warmed up, the bare client, and prepare of five times the rows")
+	f.IntVar(&o.runs, "runs", 3, "rounds: runs of each tool in each cell")
 	f.IntVar(&o.seconds, "time", 1, "`seconds` of a run")
 	f.Uint64Var(&o.seed, "seed", 1, "of the random numbers of the first run; each later one has the next")
 	f.StringVar(&o.io, "io", "", "benchplan's option io: auto, loop or driver")

@@ -2,15 +2,17 @@ package main
 
 import "slices"
 
-// both has two things done, one directly after the other; reversed, the second first.
-func both(first, second func() error, reversed bool) error {
-	if reversed {
-		first, second = second, first
+// inTurn has something done by each of n tools, one directly after the other; reversed, the last first.
+func inTurn(n int, reversed bool, do func(i int) error) error {
+	for i := range n {
+		if reversed {
+			i = n - 1 - i
+		}
+		if err := do(i); err != nil {
+			return err
+		}
 	}
-	if err := first(); err != nil {
-		return err
-	}
-	return second()
+	return nil
 }
 
 // comparison is what both tools came to by one figure, a pair of runs at each index.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -184,14 +185,15 @@ func sample() *report {
 	run := func(events int64, cpu time.Duration) outcome {
 		return outcome{Events: events, Queries: events, Measured: 3, effort: effort{CPU: cpu}}
 	}
-	r.load(load{Workload: pointSelect, Transport: Socket, Clients: 1}, []pair{
+	tools := []tool{sysbench{}, benchplan{}, bare{}}
+	r.load(&cell{load: load{Workload: pointSelect, Transport: Socket, Clients: 1}, tools: tools[:2], turns: []turn{
 		{run(20_000, 800*time.Millisecond), run(21_000, 1200*time.Millisecond)},
 		{run(22_000, 830*time.Millisecond), run(21_500, 1250*time.Millisecond)},
-	})
-	r.load(load{Workload: pointSelect, Transport: TCP, Clients: 256}, []pair{
-		{run(70_000, 1400*time.Millisecond), run(80_000, 800*time.Millisecond)},
-		{run(71_000, 1410*time.Millisecond), run(81_000, 810*time.Millisecond)},
-	})
+	}})
+	r.load(&cell{load: load{Workload: pointSelect, Transport: TCP, Clients: 256}, tools: tools, turns: []turn{
+		{run(70_000, 1400*time.Millisecond), run(80_000, 800*time.Millisecond), run(82_000, 700*time.Millisecond)},
+		{run(71_000, 1410*time.Millisecond), run(81_000, 810*time.Millisecond), run(83_000, 710*time.Millisecond)},
+	}})
 	r.add(
 		compared(tableStart, "1 client", "ms", 1, comparison{[]float64{9.7}, []float64{43.2}}, target{}),
 		compared(tableOther, "peak memory, 1,000 clients", "MiB", 1, comparison{[]float64{120, 121}, []float64{55, 54}}, atMost(0.5)),
@@ -305,13 +307,49 @@ func TestTheBareClient(t *testing.T) {
 	args := programs(t)
 	leavesNothing(t)
 	var out, log bytes.Buffer
-	args = append(args, "-only", "limit", "-runs", "1", "-transport", "socket,tcp")
+	args = append(args, "-only", "limit", "-runs", "1", "-transport", "socket,tcp", "-clients", "1,3")
 	if status := execute(t.Context(), args, &out, &log); status != exitDone {
 		t.Fatalf("exit status %d\n%s", status, &log)
 	}
-	for _, cell := range []string{"point_select, socket, 2 clients", "point_select, tcp, 2 clients", "bare client"} {
-		if !strings.Contains(out.String(), cell) {
-			t.Errorf("the table lacks %s:\n%s", cell, &out)
+	for text, times := range map[string]int{
+		"bare client": 1, "point_select, socket, 3 clients": 2, "read_only, tcp, 3 clients": 2, "read_write": 0, "1 client,": 0, "Throughput": 0,
+	} {
+		if got := strings.Count(out.String(), text); got != times {
+			t.Errorf("%q is in the table %d times, want %d:\n%s", text, got, times, &out)
+		}
+	}
+}
+
+// TestRoundsGoOverAllCells before a cell has its next turn.
+func TestRoundsGoOverAllCells(t *testing.T) {
+	args := programs(t)
+	leavesNothing(t)
+	file := filepath.Join(t.TempDir(), "runs.json")
+	var out, log bytes.Buffer
+	args = append(args, "-only", "load,limit", "-workload", "oltp_point_select", "-runs", "2", "-clients", "2,3", "-json", file)
+	if status := execute(t.Context(), args, &out, &log); status != exitDone {
+		t.Fatalf("exit status %d\n%s", status, &log)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct{ Runs []outcome }
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, o := range r.Runs {
+		if o.Counted && o.Tool == "sysbench" {
+			got = append(got, fmt.Sprint(o.Load.Clients))
+		}
+	}
+	if diff := cmp.Diff([]string{"2", "3", "2", "3"}, got); diff != "" {
+		t.Errorf("clients of the turns (-want +got):\n%s", diff)
+	}
+	for _, table := range []string{tableThroughput, tableLimit} {
+		if !strings.Contains(out.String(), table) {
+			t.Errorf("%s is lacking:\n%s", table, &out)
 		}
 	}
 }

@@ -14,10 +14,8 @@ func (b *bench) prepare(ctx context.Context) error {
 	rows := float64(b.prepared.Count) * float64(b.prepared.Rows)
 	var c comparison
 	for i := range b.runs {
-		err := both(
-			func() error { return b.fill(ctx, b.theirs, rows, &c.theirs) },
-			func() error { return b.fill(ctx, b.program, rows, &c.ours) },
-			i%2 == 1)
+		makers, rates := []maker{b.theirs, b.program}, []*[]float64{&c.theirs, &c.ours}
+		err := inTurn(len(makers), i%2 == 1, func(j int) error { return b.fill(ctx, makers[j], rows, rates[j]) })
 		if err != nil {
 			return err
 		}

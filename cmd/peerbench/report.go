@@ -68,8 +68,8 @@ func (o options) method() string {
 	if o.long {
 		warmed = "cell"
 	}
-	text := fmt.Sprintf("%d tables of %s rows, uniform, prepared statements; %s of each cell in turn, %d s each; one uncounted for each %s",
-		o.tables.Count, number(float64(o.tables.Rows), 0), counted(o.runs, "run"), o.seconds, warmed)
+	text := fmt.Sprintf("%d tables of %s rows, uniform, prepared statements; %s over all cells, %d s for each tool in turn; one uncounted for each %s before",
+		o.tables.Count, number(float64(o.tables.Rows), 0), counted(o.runs, "round"), o.seconds, warmed)
 	if o.io != "" {
 		text += "; benchplan with io: " + o.io
 	}
@@ -91,29 +91,29 @@ func (r *report) keep(list ...outcome) { r.Runs = append(r.Runs, list...) }
 // add adds figures.
 func (r *report) add(list ...figure) { r.Figures = append(r.Figures, list...) }
 
-// load adds the figures of a cell.
-func (r *report) load(l load, pairs []pair) {
-	throughput, cpu := comparisons(pairs)
-	r.add(
-		compared(tableThroughput, l.cell(), "1/s", 0, throughput, throughputTarget(l.Clients)),
-		compared(tableCPU, l.cell(), "µs", 1, cpu, cpuTarget(l.Clients)),
-	)
+// load adds the figures of a cell: sysbench beside each of the others.
+func (r *report) load(c *cell) {
+	for i, t := range c.tools[1:] {
+		throughput, cpu := c.comparisons(i + 1)
+		if t.name() == (bare{}).name() {
+			r.add(
+				compared(tableLimit, c.load.cell(), "events/s", 0, throughput, target{}),
+				compared(tableLimit, c.load.cell(), "CPU µs a query", 1, cpu, target{}),
+			)
+			continue
+		}
+		r.add(
+			compared(tableThroughput, c.load.cell(), "1/s", 0, throughput, throughputTarget(c.load.Clients)),
+			compared(tableCPU, c.load.cell(), "µs", 1, cpu, cpuTarget(c.load.Clients)),
+		)
+	}
 }
 
-// limit adds the figures of a cell in which sysbench was compared with the bare client.
-func (r *report) limit(l load, pairs []pair) {
-	throughput, cpu := comparisons(pairs)
-	r.add(
-		compared(tableLimit, l.cell(), "events/s", 0, throughput, target{}),
-		compared(tableLimit, l.cell(), "CPU µs a query", 1, cpu, target{}),
-	)
-}
-
-// comparisons gives what pairs came to by both figures of a load.
-func comparisons(pairs []pair) (throughput, cpu comparison) {
-	for _, p := range pairs {
-		throughput.add(p.theirs.perSecond(), p.ours.perSecond())
-		cpu.add(p.theirs.cpuPerQuery(), p.ours.cpuPerQuery())
+// comparisons gives what sysbench and a tool came to by both figures of a load.
+func (c *cell) comparisons(tool int) (throughput, cpu comparison) {
+	for _, t := range c.turns {
+		throughput.add(t[0].perSecond(), t[tool].perSecond())
+		cpu.add(t[0].cpuPerQuery(), t[tool].cpuPerQuery())
 	}
 	return throughput, cpu
 }

@@ -83,7 +83,7 @@ func (s sysbench) version(ctx context.Context) (string, error) {
 }
 
 func (s sysbench) prepare(ctx context.Context, threads int, t tables) (effort, error) {
-	args, err := s.arguments(Socket, "oltp_read_write", t, threads, "prepare")
+	args, err := s.arguments(Socket, readWrite, t, threads, "prepare")
 	if err != nil {
 		return effort{}, err
 	}

@@ -46,13 +46,15 @@ func (r *report) print(w io.Writer, markdown bool) error {
 	return err
 }
 
-// rows gives the cells of a table, the first row being its head. The first column is text, the others are numbers.
+// rows gives the cells of a table, the first row being its head. The first column is text, the others are numbers. Where no figure of
+// the table has a target, there are no columns for it.
 func (r *report) rows(title string) [][]string {
 	ours := "benchplan"
 	if title == tableLimit {
 		ours = bare{}.name()
 	}
 	rows := [][]string{{title, "sysbench", ours, "ratio", "least–most", "to reach", "met"}}
+	held := false // against a target
 	for _, f := range r.Figures {
 		if f.Table != title {
 			continue
@@ -69,7 +71,13 @@ func (r *report) rows(title string) [][]string {
 		if f.Runs == 1 || f.Held.Least == f.Held.Most {
 			between = ""
 		}
+		held = held || f.Target.set
 		rows = append(rows, []string{name, theirs, number(f.Ours, f.decimals), ratio, between, f.Target.text(targetDecimals(f)), f.verdict()})
+	}
+	if !held {
+		for i := range rows {
+			rows[i] = rows[i][:5]
+		}
 	}
 	return rows
 }
