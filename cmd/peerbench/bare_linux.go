@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 	"unsafe"
@@ -59,15 +60,17 @@ func runBare(ctx context.Context, argument string, stdout io.Writer) error {
 // bareOptions are the options of a workload as both programs have them where nothing is said.
 func bareOptions(workload string) any {
 	uniform := sysbenchworkloads.Distribution{RandType: "uniform"}
-	if workload == pointSelect {
+	reads := sysbenchworkloads.Reads{
+		PointSelects: 10, RangeSelects: true, SimpleRanges: 1, SumRanges: 1, OrderRanges: 1, DistinctRanges: 1, RangeSize: 100,
+	}
+	switch workload {
+	case pointSelect:
 		return &sysbenchworkloads.DrawOptions{Distribution: uniform}
+	case readOnly:
+		return &sysbenchworkloads.ReadOnlyOptions{Reads: reads, Distribution: uniform}
 	}
-	return &sysbenchworkloads.ReadOnlyOptions{
-		Reads: sysbenchworkloads.Reads{
-			PointSelects: 10, RangeSelects: true, SimpleRanges: 1, SumRanges: 1, OrderRanges: 1, DistinctRanges: 1, RangeSize: 100,
-		},
-		Distribution: uniform,
-	}
+	writes := sysbenchworkloads.Writes{IndexUpdates: 1, NonIndexUpdates: 1, DeleteInserts: 1}
+	return &sysbenchworkloads.ReadWriteOptions{Reads: reads, Writes: writes, Distribution: uniform}
 }
 
 // bareClient is a connection with what is sent over it.
@@ -75,6 +78,7 @@ type bareClient struct {
 	fd         int
 	client     engine.Client
 	statement  engine.Statement // under way
+	undoing    bool             // it is of what rolls an event back
 	statements []preparedStatement
 	answer     protocol.Answer
 }
@@ -234,11 +238,9 @@ func drive(ctx context.Context, e errands, clients []bareClient) (r bareReport, 
 			if !done {
 				continue
 			}
-			r.Queries++
-			if c.statement.Last {
-				r.Events++
+			if err := c.count(&r); err != nil {
+				return r, err
 			}
-			c.client.Done(c.answer.Rows, 0)
 			if err := c.send(&command); err != nil {
 				return r, err
 			}
@@ -248,17 +250,49 @@ func drive(ctx context.Context, e errands, clients []bareClient) (r bareReport, 
 	return r, ctx.Err()
 }
 
+// count puts down the answer, and tells the client of it.
+func (c *bareClient) count(r *bareReport) error {
+	err := c.answer.Err()
+	refused, ok := errors.AsType[*protocol.ServerError](err)
+	switch {
+	case c.undoing:
+		return err
+	case err == nil:
+		r.Queries++
+		if c.statement.Last {
+			r.Events++
+		}
+		c.client.Done(c.answer.Rows, c.answer.Affected)
+		return nil
+	case !ok || !slices.Contains(restarted, fmt.Sprint(refused.Code)):
+		return err
+	}
+	r.Restarts++
+	c.undoing = true
+	return nil
+}
+
 // send sends the client's next statement.
 func (c *bareClient) send(command *protocol.Command) error {
-	c.statement = engine.Statement{Text: c.statement.Text[:0], Args: c.statement.Args[:0]}
-	c.client.Next(&c.statement)
+	c.reset()
+	if c.undoing && !c.client.Undo(&c.statement, false) {
+		c.undoing = false
+		c.reset()
+	}
+	if !c.undoing {
+		c.client.Next(&c.statement)
+	}
 	if c.statement.Template == engine.Plain {
 		command.Text(append(command.Query(math.MaxInt), c.statement.Text...))
 	} else {
 		s := c.statements[c.statement.Template]
 		command.Execute(s.id, s.params, math.MaxInt)
 		for i := range c.statement.Args {
-			command.Int(c.statement.Args[i].Int) // these workloads have no others
+			if a := &c.statement.Args[i]; a.Kind == engine.Bytes {
+				command.Bytes(a.Bytes)
+			} else {
+				command.Int(a.Int) // these workloads have no unsigned ones
+			}
 		}
 	}
 	packets, sequence, err := command.Packets()
@@ -273,6 +307,11 @@ func (c *bareClient) send(command *protocol.Command) error {
 	return nil
 }
 
+// reset empties the statement and keeps its memory.
+func (c *bareClient) reset() {
+	c.statement = engine.Statement{Text: c.statement.Text[:0], Args: c.statement.Args[:0]}
+}
+
 // receive takes what has come, and tells whether the answer is complete.
 func (c *bareClient) receive(buf []byte) (done bool, err error) {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(c.fd), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), unix.MSG_DONTWAIT, 0, 0)
@@ -285,8 +324,5 @@ func (c *bareClient) receive(buf []byte) (done bool, err error) {
 		return false, fmt.Errorf("the server closed the connection: %w", io.EOF)
 	}
 	_, status, err := c.answer.Feed(buf[:n])
-	if err == nil {
-		err = c.answer.Err()
-	}
 	return status == protocol.Done, err
 }

@@ -17,18 +17,16 @@ const (
 )
 
 // bare drives the bare client: this program once more, as a process of its own like the tools. It does nothing but send one statement
-// of the workload after the other and receive the answers, from one thread: no latencies, no errors, no clock but for the end. What it
-// comes to over sysbench is the most that any client can come to that waits for all its connections at once. It uses the tables of the
-// others.
+// of the workload after the other and receive the answers, from one thread: no latencies, no clock but for the end. What it comes to
+// over sysbench is the most that any client can come to that waits for all its connections at once. It uses the tables of the others.
 type bare struct {
 	program string
 	server  *server
 	tables  tables
 }
 
-// bareCan tells whether the bare client is for a load: not where writes may meet, nor for a single client, which waits for its own
-// connection.
-func bareCan(l load) bool { return l.Workload != readWrite && l.Clients > 1 }
+// bareCan tells whether the bare client is for a load: not for a single client, which waits for its own connection.
+func bareCan(l load) bool { return l.Clients > 1 }
 
 // errands are what the bare client is told, as JSON in its second argument.
 type errands struct {
@@ -43,6 +41,8 @@ type errands struct {
 type bareReport struct {
 	Events  int64   `json:"events"`
 	Queries int64   `json:"queries"`
+	// Restarts are events that were begun anew after an error.
+	Restarts int64 `json:"restarts"`
 	Seconds float64 `json:"seconds"`
 }
 
@@ -65,7 +65,7 @@ func (b bare) load(ctx context.Context, l load) (outcome, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return outcome{}, fmt.Errorf("the bare client's report: %w", err)
 	}
-	return outcome{effort: took, Events: r.Events, Queries: r.Queries, Measured: r.Seconds}, nil
+	return outcome{effort: took, Events: r.Events, Queries: r.Queries, Restarts: r.Restarts, Measured: r.Seconds}, nil
 }
 
 // limit has the bare client measured by itself. Where loads are measured too, it has its turn among them.

@@ -312,7 +312,7 @@ func TestTheBareClient(t *testing.T) {
 		t.Fatalf("exit status %d\n%s", status, &log)
 	}
 	for text, times := range map[string]int{
-		"bare client": 1, "point_select, socket, 3 clients": 2, "read_only, tcp, 3 clients": 2, "read_write": 0, "1 client,": 0, "Throughput": 0,
+		"bare client": 1, "point_select, socket, 3 clients": 2, "read_only, tcp, 3 clients": 2, "read_write, socket, 3 clients": 2, "1 client,": 0, "Throughput": 0,
 	} {
 		if got := strings.Count(out.String(), text); got != times {
 			t.Errorf("%q is in the table %d times, want %d:\n%s", text, got, times, &out)
