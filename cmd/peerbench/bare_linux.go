@@ -48,8 +48,14 @@ func runBare(ctx context.Context, argument string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// All are told before any is waited for: one may wait for a row that another has locked.
 	for i := range clients {
 		if err := clients[i].quit(); err != nil {
+			return err
+		}
+	}
+	for i := range clients {
+		if err := clients[i].close(); err != nil {
 			return err
 		}
 	}
@@ -92,18 +98,21 @@ type preparedStatement struct {
 // settling is what the server needs to add what ended connections have done to its counters, which are read next.
 const settling = 200 * time.Millisecond
 
-// quit takes the last answer and ends the connection.
+// quit tells the server that nothing more comes.
 func (c *bareClient) quit() error {
-	defer unix.Close(c.fd)
 	var command protocol.Command
 	command.Quit()
 	packets, _, err := command.Packets()
 	if err != nil {
 		return err
 	}
-	if _, err := unix.Write(c.fd, packets); err != nil {
-		return os.NewSyscallError("send", err)
-	}
+	_, err = unix.Write(c.fd, packets)
+	return os.NewSyscallError("send", err)
+}
+
+// close takes the last answer and waits until the server has ended the connection.
+func (c *bareClient) close() error {
+	defer unix.Close(c.fd)
 	for buf := make([]byte, 4096); ; {
 		n, err := unix.Read(c.fd, buf)
 		switch {

@@ -39,11 +39,11 @@ type errands struct {
 
 // bareReport is what it prints.
 type bareReport struct {
-	Events  int64   `json:"events"`
-	Queries int64   `json:"queries"`
+	Events  int64 `json:"events"`
+	Queries int64 `json:"queries"`
 	// Restarts are events that were begun anew after an error.
-	Restarts int64 `json:"restarts"`
-	Seconds float64 `json:"seconds"`
+	Restarts int64   `json:"restarts"`
+	Seconds  float64 `json:"seconds"`
 }
 
 func (bare) name() string { return "bare client" }

@@ -24,7 +24,7 @@ type cell struct {
 type turn []outcome
 
 // loads compares throughput and processor time under every workload, over every transport, by every number of clients: each cell once,
-// then each again, so that an hour in which the machine does otherwise is in all of them and decides none.
+// then each again, so that minutes in which the machine does otherwise are in all of them and decide none.
 func (b *bench) loads(ctx context.Context) error {
 	var cells []*cell
 	for _, workload := range b.workloads {
