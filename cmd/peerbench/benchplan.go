@@ -100,13 +100,16 @@ func (b benchplan) version() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w: `make build` makes it", b.program, err)
 	}
-	version := info.Main.Version
+	words := []string{"benchplan"}
+	if v := info.Main.Version; v != "(devel)" {
+		words = append(words, v)
+	}
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
-			version += " " + s.Value
+			words = append(words, s.Value)
 		}
 	}
-	return "benchplan " + strings.Trim(strings.TrimPrefix(version, "(devel)"), " ") + " by " + info.GoVersion, nil
+	return strings.Join(append(words, "by", info.GoVersion), " "), nil
 }
 
 func (b benchplan) prepare(ctx context.Context, threads int, t tables) (effort, error) {
