@@ -117,7 +117,8 @@ func (c *connection) answering(ctx context.Context) (limited context.Context, ex
 	}
 	limited, cancel := context.WithTimeout(ctx, limit)
 	return limited, func(err error) error {
-		if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		// After that time the driver closes the connection, be the answer there or not.
+		if limited.Err() != nil && ctx.Err() == nil {
 			return fmt.Errorf("the server did not answer within %s: %w", limit, context.DeadlineExceeded)
 		}
 		return err

@@ -508,13 +508,13 @@ func TestOpenLoopEndsOnTimeWhenTheServerHangs(t *testing.T) {
 func testOpenLoopEndsOnTimeWhenTheServerHangs(t *testing.T, io engine.IOMode) {
 	d := testdb.Own(t, nil)
 	counterTable(d, 1)
-	frozen := 0.0 // when, in seconds
+	frozen := 0.0 // when, in seconds, at the latest
 	began := time.Now()
 	o := engine.Order{IO: io, Clients: clients(8), Duration: 3 * second, Grace: second / 2, Rate: rate(200)}
-	out, err := engine.Run(t.Context(), d.Connector(), unhurried(0), o, func(s engine.Snapshot) {
-		if looked := time.Now(); frozen == 0 {
+	out, err := engine.Run(t.Context(), d.Connector(), unhurried(0), o, func(engine.Snapshot) {
+		if frozen == 0 {
 			d.Freeze()
-			frozen = (s.Elapsed + time.Since(looked)).Seconds()
+			frozen = time.Since(began).Seconds()
 		}
 	}, nil)
 	took := time.Since(began)
@@ -541,12 +541,13 @@ func TestAConnectionThatEndsWhileItsClientWaits(t *testing.T) {
 
 func testAConnectionThatEndsWhileItsClientWaits(t *testing.T, io engine.IOMode) {
 	d := testdb.Own(t, nil)
-	killed := 0.0 // when, in seconds
+	killed := 0.0 // when, in seconds, at the latest
+	began := time.Now()
 	o := engine.Order{IO: io, Clients: clients(2), Events: 5, Rate: rate(1)}
-	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0"), o, func(s engine.Snapshot) {
-		if looked := time.Now(); killed == 0 {
+	out, err := engine.Run(t.Context(), d.Connector(), sleeps("0"), o, func(engine.Snapshot) {
+		if killed == 0 {
 			d.KillConnections(100)
-			killed = (s.Elapsed + time.Since(looked)).Seconds()
+			killed = time.Since(began).Seconds()
 		}
 	}, nil)
 	if err != nil {

@@ -317,13 +317,13 @@ func TestDurationEndsOnTimeWhenTheServerHangs(t *testing.T) {
 func testDurationEndsOnTimeWhenTheServerHangs(t *testing.T, io engine.IOMode) {
 	d := testdb.Own(t, nil)
 	counterTable(d, 8)
-	frozen := time.Duration(0) // when
+	frozen := time.Duration(0) // when, at the latest
 	began := time.Now()
 	o := engine.Order{IO: io, Clients: clients(8), Duration: 3 * second, Grace: second / 2}
-	out, err := engine.Run(t.Context(), d.Connector(), unhurried(1), o, func(s engine.Snapshot) {
-		if looked := time.Now(); frozen == 0 {
+	out, err := engine.Run(t.Context(), d.Connector(), unhurried(1), o, func(engine.Snapshot) {
+		if frozen == 0 {
 			d.Freeze()
-			frozen = s.Elapsed + time.Since(looked)
+			frozen = time.Since(began)
 		}
 	}, nil)
 	took := time.Since(began)

@@ -60,7 +60,10 @@ func (b bounded) Connect(ctx context.Context) (driver.Conn, error) {
 	limited, cancel := context.WithTimeout(ctx, b.limit)
 	defer cancel()
 	conn, err := b.Connector.Connect(limited)
-	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+	if limited.Err() != nil && ctx.Err() == nil {
+		if err == nil {
+			_ = conn.Close() // the driver has closed its socket, or is about to
+		}
 		return nil, fmt.Errorf("the server did not let the client in within %s: %w", b.limit, context.DeadlineExceeded)
 	}
 	return conn, err

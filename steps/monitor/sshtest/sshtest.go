@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -47,6 +48,9 @@ func Start(t *testing.T, passphrase string, options ...string) *Server {
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := user.Lookup("sshd"); err != nil {
+			t.Fatalf("%v: an sshd that root runs needs that user; `.ci/sshd` makes it", err)
+		}
 	}
 	s := &Server{folder: t.TempDir()}
 	host := NewKey(t, filepath.Join(s.folder, "host_key"), "")
@@ -68,6 +72,10 @@ PrintMotd no
 		t.Fatal(err)
 	}
 	s.Address = l.Addr().String()
+	log, err := os.Create(filepath.Join(s.folder, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.KnownHosts, s.HostLine = filepath.Join(s.folder, "known_hosts"), knownhosts.Line([]string{s.Address}, host)
 	writeFile(t, s.KnownHosts, s.HostLine+"\n")
 	s.serving.Go(func() {
@@ -76,7 +84,7 @@ PrintMotd no
 			if err != nil {
 				return
 			}
-			if err := s.serve(conn, path, "-i", "-e", "-f", config); err != nil {
+			if err := s.serve(conn, log, path, "-i", "-e", "-f", config); err != nil {
 				t.Error(err)
 			}
 		}
@@ -85,6 +93,10 @@ PrintMotd no
 		l.Close()
 		s.Kill()
 		s.serving.Wait()
+		log.Close()
+		if said, err := os.ReadFile(log.Name()); t.Failed() {
+			t.Logf("sshd: %s%v", said, err)
+		}
 	})
 	return s
 }
@@ -106,8 +118,8 @@ func program(t *testing.T) string {
 	return ""
 }
 
-// serve gives the connection to a process, and keeps no hold of it.
-func (s *Server) serve(conn net.Conn, path string, args ...string) error {
+// serve gives the connection to a process, which says what goes wrong into the log, and keeps no hold of it.
+func (s *Server) serve(conn net.Conn, log *os.File, path string, args ...string) error {
 	defer conn.Close()
 	file, err := conn.(*net.TCPConn).File()
 	if err != nil {
@@ -115,7 +127,7 @@ func (s *Server) serve(conn net.Conn, path string, args ...string) error {
 	}
 	defer file.Close()
 	c := exec.Command(path, args...)
-	c.Stdin, c.Stdout = file, file
+	c.Stdin, c.Stdout, c.Stderr = file, file, log
 	// A group of its own: once somebody has logged in, an sshd of an ordinary user leaves the connection to a child that outlives it.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
