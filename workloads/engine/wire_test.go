@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// late is a connector whose connections come when the time for them is over.
+// late is a fake of a server that lets a client in just when the time is over: a real one cannot be made to.
 type late struct{ closed bool }
 
 func (l *late) Driver() driver.Driver { return nil }
