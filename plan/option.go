@@ -153,6 +153,9 @@ func bound(t reflect.Type, text string, otherwise float64) float64 {
 	return asFloat(v)
 }
 
+// SetDefaults gives the options struct that spec points to the defaults of its tags, as one that a plan says nothing of has them.
+func SetDefaults(spec any) { setDefaults(reflect.ValueOf(spec).Elem()) }
+
 // setDefaults gives an options struct, which is empty, the defaults of its tags.
 func setDefaults(v reflect.Value) { v.Set(descriptionOf(v.Type()).initial) }
 

@@ -23,7 +23,6 @@ import (
 	"benchplan/workloads"
 	"benchplan/workloads/engine"
 	"benchplan/workloads/engine/protocol"
-	sysbenchworkloads "benchplan/workloads/sysbench"
 )
 
 // runBare is the bare client. See bare.
@@ -33,8 +32,10 @@ func runBare(ctx context.Context, argument string, stdout io.Writer) error {
 		return err
 	}
 	definition, _ := workloads.Family(e.Load.Workload)
-	spec := plan.Tables{Schema: sysbenchworkloads.SchemaName, Count: e.Tables.Count, Rows: plan.Count(e.Tables.Rows)}
-	workload, err := definition.New(bareOptions(e.Load.Workload), spec, nil)
+	options := definition.Options()
+	plan.SetDefaults(options)
+	spec := plan.Tables{Schema: definition.Schema, Count: e.Tables.Count, Rows: plan.Count(e.Tables.Rows)}
+	workload, err := definition.New(options, spec, nil)
 	if err != nil {
 		return err
 	}
@@ -61,22 +62,6 @@ func runBare(ctx context.Context, argument string, stdout io.Writer) error {
 	}
 	time.Sleep(settling)
 	return json.NewEncoder(stdout).Encode(r)
-}
-
-// bareOptions are the options of a workload as both programs have them where nothing is said.
-func bareOptions(workload string) any {
-	uniform := sysbenchworkloads.Distribution{RandType: "uniform"}
-	reads := sysbenchworkloads.Reads{
-		PointSelects: 10, RangeSelects: true, SimpleRanges: 1, SumRanges: 1, OrderRanges: 1, DistinctRanges: 1, RangeSize: 100,
-	}
-	switch workload {
-	case pointSelect:
-		return &sysbenchworkloads.DrawOptions{Distribution: uniform}
-	case readOnly:
-		return &sysbenchworkloads.ReadOnlyOptions{Reads: reads, Distribution: uniform}
-	}
-	writes := sysbenchworkloads.Writes{IndexUpdates: 1, NonIndexUpdates: 1, DeleteInserts: 1}
-	return &sysbenchworkloads.ReadWriteOptions{Reads: reads, Writes: writes, Distribution: uniform}
 }
 
 // bareClient is a connection with what is sent over it.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -26,46 +25,11 @@ func TestMain(m *testing.M) { testdb.Main(m) }
 func options[T any](t testing.TB, change func(o *T)) *T {
 	t.Helper()
 	o := new(T)
-	setDefaults(t, reflect.ValueOf(o).Elem())
+	plan.SetDefaults(o)
 	if change != nil {
 		change(o)
 	}
 	return o
-}
-
-func setDefaults(t testing.TB, v reflect.Value) {
-	t.Helper()
-	for _, f := range reflect.VisibleFields(v.Type()) {
-		if text := f.Tag.Get("default"); text != "" {
-			setDefault(t, v.FieldByIndex(f.Index), text)
-		}
-	}
-}
-
-func setDefault(t testing.TB, v reflect.Value, text string) {
-	t.Helper()
-	var err error
-	switch {
-	case v.Type() == reflect.TypeFor[plan.Size]():
-		var n plan.Size
-		n, err = plan.ParseSize(text)
-		v.SetInt(int64(n))
-	case v.CanInt():
-		var n plan.Count
-		n, err = plan.ParseCount(text)
-		v.SetInt(int64(n))
-	case v.CanFloat():
-		var x float64
-		x, err = strconv.ParseFloat(text, 64)
-		v.SetFloat(x)
-	case v.Kind() == reflect.Bool:
-		v.SetBool(text == "on")
-	default:
-		v.SetString(text)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // workload finds a definition.
@@ -84,7 +48,7 @@ func workload(t testing.TB, name string) engine.Definition {
 func standard(t testing.TB, name string) any {
 	t.Helper()
 	o := workload(t, name).Options()
-	setDefaults(t, reflect.ValueOf(o).Elem())
+	plan.SetDefaults(o)
 	return o
 }
 
