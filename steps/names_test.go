@@ -16,7 +16,6 @@ func TestStrangeDatabaseNames(t *testing.T) {
 	if _, err := db.Exec("CREATE DATABASE IF NOT EXISTS precious"); err != nil {
 		t.Fatal(err)
 	}
-	read := 0 // server status of so many cells; some are over before it was asked for twice
 	for _, name := range []string{
 		"a-b", "x`y", "a.b", "ünï", "select", strings.Repeat("n", 64), "`; DROP DATABASE precious; -- ", "'; DROP DATABASE precious; -- x", `a"b`, `back\slash`, "50%_off", "a b", "precious`.`t", "${table}", "日本語", "1", "-- x", "/* x",
 	} {
@@ -29,7 +28,7 @@ tables: { schema: benchyou, count: 2, rows: 100 }
 steps:
   - database: recreate
   - prepare:
-  - { name: load, run: { workload: benchyou_random, keys: existing, threads: { write: 2, read: 2 }, events: 100 } }
+  - { name: load, run: { workload: benchyou_random, keys: existing, threads: { write: 2, read: 2 }, duration: 500ms } } # so that its status is asked for twice
   - { name: text, run: { workload: benchyou_random, keys: existing, threads: { write: 2, read: 2 }, events: 100, ps_mode: disable } }
   - verify:
   - prepare: { reuse: true }
@@ -42,13 +41,8 @@ steps:
   - database: drop
 `, server.Socket(), server.User(), strings.ReplaceAll(name, "'", "''"), strings.ReplaceAll(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name), "'", "''"))
 			o := carryOut(t, text).done(t)
-			if len(o.cells) != 3 || o.cells[0].Target.Database != name || strings.Contains(o.log, "the server's status") || strings.Contains(o.log, "SHOW GLOBAL STATUS") {
+			if len(o.cells) != 3 || o.cells[0].Target.Database != name || o.cells[0].Server == nil {
 				t.Errorf("%d cells, %+v, log:\n%s", len(o.cells), o.cells[0].Target, o.log)
-			}
-			for _, cell := range o.cells {
-				if cell.Server != nil {
-					read++
-				}
 			}
 			for query, want := range map[string]int{"SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?": 0, "SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = 'precious' OR schema_name = ?": 1} {
 				var n int
@@ -57,8 +51,5 @@ steps:
 				}
 			}
 		})
-	}
-	if read == 0 {
-		t.Error("no cell has the server's status")
 	}
 }

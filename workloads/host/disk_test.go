@@ -18,7 +18,7 @@ import (
 func mounted(t *testing.T, kind, options string) string {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("mounting a file system takes root")
+		t.Skip("NOT TRIED ON OTHER FILE SYSTEMS: mounting one takes root; run the tests as root to see what the file workloads say of them")
 	}
 	dir := t.TempDir()
 	if err := syscall.Mount("none", dir, kind, 0, options); err != nil {

@@ -94,7 +94,8 @@ PrintMotd no
 		s.Kill()
 		s.serving.Wait()
 		log.Close()
-		if said, err := os.ReadFile(log.Name()); t.Failed() {
+		if t.Failed() {
+			said, err := os.ReadFile(log.Name())
 			t.Logf("sshd: %s%v", said, err)
 		}
 	})
