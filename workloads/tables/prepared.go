@@ -110,11 +110,7 @@ func (p *preparation) newLoader(ctx context.Context, table int, m *memory) (l *l
 // transaction.
 func (l *loader) end(ctx context.Context, err error) error {
 	defer l.conn.Close()
-	if l.statement != nil {
-		if failed := l.close(); err == nil { // after an error another says nothing new
-			err = failed
-		}
-	}
+	l.close()
 	if err == nil {
 		_, err = l.conn.ExecContext(ctx, "COMMIT")
 	}
@@ -129,11 +125,7 @@ func (l *loader) end(ctx context.Context, err error) error {
 
 // prepare makes a statement of so many rows.
 func (l *loader) prepare(ctx context.Context, rows int) error {
-	if l.statement != nil {
-		if err := l.close(); err != nil {
-			return err
-		}
-	}
+	l.close()
 	return l.conn.Raw(func(conn any) error {
 		preparer, ok := conn.(driver.ConnPrepareContext)
 		if !ok {
@@ -152,11 +144,17 @@ func (l *loader) prepare(ctx context.Context, rows int) error {
 	})
 }
 
-// close closes the statement.
-func (l *loader) close() error {
-	statement := l.statement
+// close closes the statement, if there is one. The server answers nothing to that, and where it cannot be sent, what follows on the
+// connection meets the same, of which the driver then says that the connection broke off.
+func (l *loader) close() {
+	if l.statement == nil {
+		return
+	}
+	_ = l.conn.Raw(func(any) error {
+		_ = l.statement.Close()
+		return nil
+	})
 	l.statement, l.takes = nil, 0
-	return l.conn.Raw(func(any) error { return statement.Close() })
 }
 
 // added counts the row that was appended last, and sends what fills a statement.
